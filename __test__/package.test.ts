@@ -3,7 +3,7 @@
  * the one that SIMHASH_TEST_NODE names.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -62,10 +62,14 @@ function npm(cwd: string, ...args: string[]) {
   return run('npm', [...args, ...options], { cwd, env, encoding: 'utf8', shell });
 }
 
+/** What is packed as the worker for x64: the program itself is tested by its crate, and by the workflow that builds it. */
+const WORKER = '#!/bin/sh\necho worker "$@"\n';
+
 beforeAll(async () => {
-  execFileSync(process.execPath, [join(ROOT, 'scripts', 'pack.mjs'), '--to', made.path], {
-    stdio: 'pipe',
-  });
+  mkdirSync(made.join('workers'));
+  made.write('workers/simhash-native-worker-x86_64-unknown-linux-gnu', WORKER);
+  const args = ['--workers', made.join('workers'), '--to', made.path];
+  execFileSync(process.execPath, [join(ROOT, 'scripts', 'pack.mjs'), ...args], { stdio: 'pipe' });
   const all = JSON.parse(made.read(join('tarballs', 'packed.json'))) as Packed[];
   // A release has the native parts of all platforms here, a clone that of this machine.
   const named = (name: string) => all.find((one) => one.name === name) as Packed;
@@ -207,6 +211,48 @@ describe('the tarball of a platform', () => {
       expect(libc(`linux-${arch}-gnu`).libc).toEqual(['glibc']);
       expect(libc(`linux-${arch}-musl`).libc).toEqual(['musl']);
     }
+  });
+});
+
+describe('the tarball of a worker', () => {
+  const all = () => JSON.parse(made.read(join('tarballs', 'packed.json'))) as Packed[];
+  const worker = () => all().find(({ name }) => name === '@x/simhash-native-worker-linux-x64');
+
+  test('holds the program, and the licences of all that is linked; there is one of each worker that was built', () => {
+    const programs = all().filter(({ name }) => name.includes('worker'));
+    expect(programs.map(({ name, version }) => [name, version])).toEqual([
+      ['@x/simhash-native-worker-linux-x64', manifest.version],
+    ]);
+    const own = paths(worker() as Packed).filter((path) => !path.startsWith('COPYRIGHT'));
+    const texts = ['LICENSE', 'README.md', 'THIRD-PARTY.md', 'package.json'];
+    expect(own.sort()).toEqual([...texts, 'simhash-native-worker']);
+    expect(staged('worker-x64')).toMatchObject({
+      os: ['linux'],
+      cpu: ['x64'],
+      publishConfig: { access: 'public', provenance: true },
+    });
+    // Whoever installs the main package does not get it.
+    expect(Object.keys(staged('main').optionalDependencies ?? {}).join()).not.toContain('worker');
+  });
+
+  test.runIf(HERE.startsWith('linux-x64'))('is what the command line sends to Spark', async () => {
+    const folder = new Folder();
+    folder.write('package.json', '{ "private": true }\n');
+    const tarballs = [packed, native, worker() as Packed].map(tarball);
+    await npm(folder.path, 'install', '--offline', ...tarballs);
+    const program = folder.join('node_modules/.bin/simhash-native-worker');
+    expect(statSync(program).mode & 0o111).toBe(0o111);
+    expect(execFileSync(program, ['version'], { encoding: 'utf8' })).toBe('worker version\n');
+    // As npx and the scripts of a project find programs.
+    const env = {
+      ...process.env,
+      PATH: `${folder.join('node_modules/.bin')}:${process.env['PATH']}`,
+    };
+    delete (env as NodeJS.ProcessEnv)['SIMHASH_WORKER'];
+    const args = ['spark', 'dedup', 'in.jsonl', '-o', 'out', '--emit-command'];
+    const bin = folder.join('node_modules/@x/simhash-native/dist/cli/bin.js');
+    const printed = execFileSync(NODE, [bin, ...args], { cwd: folder.path, encoding: 'utf8', env });
+    expect(printed).toContain(`"worker":"${program}"`);
   });
 });
 

@@ -56,11 +56,12 @@ Licensed under the Apache License, Version 2.0, whose text is in this file, abov
 const cargo = (...given) =>
   execFileSync('cargo', given, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 });
 
-/** Linked crates of others, by name and version, for all targets of the package together. */
+/** Linked crates of others, of the native part and of the worker, by name and version, for all targets of the package together. */
 function linked() {
   const { napi } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const targets = napi.targets.flatMap((target) => ['--target', target]);
-  const what = ['-p', 'simhash-node', '--edges', 'normal,no-proc-macro', '--prefix', 'none'];
+  const packages = ['-p', 'simhash-node', '-p', 'simhash-worker'];
+  const what = [...packages, '--edges', 'normal,no-proc-macro', '--prefix', 'none'];
   const tree = cargo('tree', '--locked', ...what, ...targets, '--format', '{p}');
   const metadata = JSON.parse(cargo('metadata', '--locked', '--format-version', '1'));
   const names = new Set(

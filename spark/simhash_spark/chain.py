@@ -12,6 +12,9 @@ from . import source, texts, worker as pipe
 for module in (source, texts, pipe):
     cloudpickle.register_pickle_by_value(module)
 
+TOGETHER = 2_000_000  # Edges and copies that one task decides; of more, each component is brought together.
+TURNS = 20  # Of stars, before one task connects what is left.
+
 
 def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
     """The duplicates among `documents`: a frame with `pos` (unique, 0 to 2^62 - 1, the order of the input), `text` and, where the keep
@@ -132,9 +135,23 @@ class Chain:
 
     def dedup(self):
         """A row for each duplicate."""
-        decided = self.stage("decide", self.links(), parts=1)
+        links, count = self.links(), self.counts.get
+        few = count("edges", 0) + count("documents", 0) - count("texts", 0) <= TOGETHER
+        decided = self.stage("decide", links, parts=1) if few else self.stage("decide", self.grouped(links))
         related = self.stage("relate", pick(decided, "pair").unionByName(self.texts(decided)))
         return self.settled(pick(decided, "mark").unionByName(pick(related, "mark")))
+
+    def grouped(self, links):
+        """Links and copies, those of a component in one part: found by large-star and small-star, until nothing moves."""
+        edges = pick(self.done("stars", self.mapped(links, "stars")), "edge")
+        for self.counts["turns"] in range(1, TURNS + 1):
+            before = self.counts["moved"]
+            edges = pick(self.stage("small", pick(self.stage("large", edges), "edge")), "edge")
+            if self.counts["moved"] == before:
+                break
+        else:
+            edges = pick(self.stage("stars", edges, parts=1), "edge")
+        return self.stage("group", links.unionByName(edges))
 
     def matches(self):
         """A row for each match of a new document, and one for each of which a limit left something out."""

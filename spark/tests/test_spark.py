@@ -146,6 +146,30 @@ def test_what_is_too_much_for_every_executor_is_joined(session, folder, monkeypa
     same_lines(folder, "joined", [], lambda *all: on_spark(session, *all))
 
 
+# Components whose stars come to rest, and of one turn, after which one task connects what is left.
+GROUPED = [("representative", 20, ["--keep", "longest"]), ("components", 1, ["--keep", "last"])]
+if LONG:
+    GROUPED += [("representative", 1, []), ("components", 20, ["--keep", "longest"])]
+
+
+@pytest.mark.parametrize("cluster,turns,words", GROUPED, ids=[f"{row[0]}-{row[1]}" for row in GROUPED])
+def test_what_is_too_much_for_one_task_is_decided_by_component(session, folder, monkeypatch, cluster, turns, words):
+    from simhash_spark import chain
+
+    monkeypatch.setattr(chain, "TOGETHER", 0)
+    monkeypatch.setattr(chain, "TURNS", turns)
+    found = []
+
+    def spark(*all):
+        found.append(on_spark(session, *all, "--parts", 4))
+        return found[0]
+
+    same_lines(folder, f"grouped-{cluster}-{turns}", ["--cluster", cluster, *words], spark)
+    stages = found[0]["stages"]
+    assert {"stars", "large", "small", "group"} <= set(stages)
+    assert 1 < found[0]["turns"] < turns or found[0]["turns"] == turns == 1
+
+
 @pytest.mark.parametrize("name,words", MATCHES, ids=[row[0] for row in MATCHES])
 def test_match_has_the_bytes_of_the_command_line(session, folder, name, words):
     new, old = folder / "in" / "b.jsonl", folder / "in" / "a.jsonl"

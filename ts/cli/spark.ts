@@ -221,7 +221,7 @@ export async function spark(
   if (program === undefined) {
     throw new UsageError(
       `${WORKER} was not found on the PATH`,
-      'SIMHASH_WORKER names it; build it with: cargo build --release -p simhash-worker (docs/scale.md)',
+      'npm install @x/simhash-native-worker-linux-x64 (or -arm64) beside this package and run it by npx, or name a program with SIMHASH_WORKER (docs/scale.md)',
     );
   }
   const env = { PYSPARK_PYTHON: python, ...process.env, ...environment, ...pythonPath() };

@@ -177,6 +177,10 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
         ("lists", packed("sight", "{}", &[&[&text, &[0], &list]])),
         ("verify", packed("list", "{}", &[&[&text, &list, &[1, 1]]])),
         ("verify", Row { kind: "text".into(), blob: Some(texts), ..Row::default() }),
+        ("stars", packed("copy", "{}", &[&[&text, &first]])),
+        ("large", packed("edge", "{}", &[&[&first, &text]])),
+        ("small", packed("edge", "{}", &[&[&text, &first]])),
+        ("group", packed("link", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
     ];
     for (stage, row) in cells {
         let blob = row.blob.clone().unwrap();

@@ -1,4 +1,4 @@
-//! Who is kept, in one task: what it holds are the edges and the copies, not the documents.
+//! Who is kept, of components that one task has whole: what it holds are the edges and the copies, not the documents.
 
 use super::{Numbers, Places, Wants, each_link, each_record, part_of_place, position, unexpected};
 use crate::rows::{Input, Output, Row};

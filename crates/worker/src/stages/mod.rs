@@ -11,9 +11,16 @@
 //! | [`crowd`] | `full`, `ask`, `bucket`, `text`, `want` | `want`, or `ask`, or `sight` and `taken` |
 //! | [`lists`] | `sight` | `list` by the first text that the later one sees, `want` |
 //! | [`verify`] | `list`, `text` | `link` |
-//! | [`decide`] | `link`, `copy` | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
+//! | [`stars`] | `link`, `copy` or `edge`, in any parts | `edge` by each of its two documents: the same components, with fewer edges |
+//! | [`large`] | `edge` | `edge` by the later document |
+//! | [`small`] | `edge` of `large` | `edge` by each of its two documents |
+//! | [`group`] | `link`, `copy`, `edge` where nothing moves | `link`, `copy` by the first document of their component |
+//! | [`decide`] | `link`, `copy`, all of a component | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
 //! | [`matches()`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
+//!
+//! One task may decide everything, or, where that is too much, `stars`, then `large` and `small` by turns until they count nothing `moved`,
+//! and `group` bring each component to one part.
 //!
 //! Beside them [`records`] takes lines apart, [`answer`] packs the texts that were asked for, and [`lines`] writes what was found as lines.
 //!
@@ -36,6 +43,7 @@ mod matches;
 mod places;
 mod records;
 mod sketch;
+mod stars;
 mod verify;
 
 use crate::blob::{Blob, pack_positions, put, texts as texts_of};
@@ -54,6 +62,7 @@ pub use matches::matches;
 use places::{Numbers, Places};
 pub use records::records;
 pub use sketch::sketch;
+pub use stars::{group, large, small, stars};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -64,7 +73,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub type Stage = fn(&Arc<Context>, Input, &mut Output<Box<dyn Write>>) -> Result<(), Failure>;
 
 /// All stages, by name, in their order.
-pub const ALL: [(&str, Stage); 12] = [
+pub const ALL: [(&str, Stage); 16] = [
     ("sketch", sketch),
     ("exact", exact),
     ("bands", bands),
@@ -74,6 +83,10 @@ pub const ALL: [(&str, Stage); 12] = [
     ("crowd", crowd),
     ("lists", lists),
     ("verify", verify),
+    ("stars", stars),
+    ("large", large),
+    ("small", small),
+    ("group", group),
     ("decide", decide),
     ("relate", relate),
     ("matches", matches),

@@ -97,7 +97,7 @@ pub fn verify<W: Write>(
     let mut own: Option<(u32, Compared)> = None;
     let mut union = Union::default();
     union.grow(places.len());
-    let mut links = Records::new("link", 1);
+    let (mut links, parts) = (Records::new("link", context.parts), places.parts(context.parts));
     let [mut compared, mut edges] = [0u64; 2];
     let mut compare = |text: u32, (other, rank): (u32, u32)| {
         if components && union.connected(text, other) {
@@ -117,7 +117,7 @@ pub fn verify<W: Write>(
         union.join(text, other);
         let (rank, similarity) = (rank.to_le_bytes(), similarity.to_le_bytes());
         let fields = [places.get(text), places.get(other), &rank, &similarity];
-        links.put(0, &fields, recipe, output)
+        links.put(parts[text as usize], &fields, recipe, output)
     };
     if components {
         for one in &lists {

@@ -237,10 +237,30 @@ impl Chain<'_> {
         ([all, exact, lists, links].concat(), rounds)
     }
 
-    /// All stages: the duplicates by place, what was counted, and how often the crowd was asked.
+    /// Links and copies, those of a component in one part.
+    fn grouped(&self, links: &[Row]) -> Vec<Row> {
+        let halves = links.chunks(links.len().div_ceil(2).max(1));
+        let mut edges: Vec<Row> = halves.flat_map(|half| self.one("stars", half)).collect();
+        loop {
+            let large = self.stage("large", &pick(&edges, &["edge"]), &[]);
+            edges = self.stage("small", &pick(&large, &["edge"]), &[]);
+            if counted(&[large, edges.clone()].concat())
+                .get("moved")
+                .is_none_or(|&moved| moved == 0)
+            {
+                return self.stage("group", &[links, &pick(&edges, &["edge"])].concat(), &[]);
+            }
+        }
+    }
+
+    /// All stages: the duplicates by place, what was counted, and how often the crowd was asked. What is decided by component is the same
+    /// as what one task decides.
     pub(crate) fn settle(&self) -> (Vec<Mark>, BTreeMap<String, i64>, usize) {
         let (all, rounds) = self.links();
-        let decided = self.one("decide", &pick(&all, &["link", "copy"]));
+        let links = pick(&all, &["link", "copy"]);
+        let decided = self.one("decide", &links);
+        let apart = self.stage("decide", &self.grouped(&links), &[]);
+        assert_eq!(told(&apart), told(&decided));
         let pairs = [pick(&decided, &["pair"]), self.texts(&decided)].concat();
         let related = self.stage("relate", &pairs, &[]);
         let marks = [pick(&decided, &["mark"]), pick(&related, &["mark"])].concat();
@@ -260,6 +280,13 @@ impl Chain<'_> {
         rows.sort_by_key(|row| (row.pos, row.part));
         (rows, counted(&[all, matched].concat()))
     }
+}
+
+/// What was decided, in no order: asked for with it are texts, in cells that differ by task.
+fn told(rows: &[Row]) -> (Vec<Row>, BTreeMap<String, i64>) {
+    let mut marks = pick(rows, &["mark", "pair"]);
+    marks.sort_by_key(|row| row.pos);
+    (marks, counted(rows))
 }
 
 /// What stages counted, by name.
