@@ -145,7 +145,7 @@ class Chain:
         """Links and copies, those of a component in one part: found by large-star and small-star, until nothing moves."""
         edges = pick(self.done("stars", self.mapped(links, "stars")), "edge")
         for self.counts["turns"] in range(1, TURNS + 1):
-            before = self.counts["moved"]
+            before = self.counts.setdefault("moved", 0)
             edges = pick(self.stage("small", pick(self.stage("large", edges), "edge")), "edge")
             if self.counts["moved"] == before:
                 break

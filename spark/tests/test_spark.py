@@ -170,6 +170,14 @@ def test_what_is_too_much_for_one_task_is_decided_by_component(session, folder, 
     assert 1 < found[0]["turns"] < turns or found[0]["turns"] == turns == 1
 
 
+def test_what_is_connected_with_nothing_is_no_duplicate(session, monkeypatch):
+    from simhash_spark import chain, dedup
+
+    monkeypatch.setattr(chain, "TOGETHER", 0)
+    frame = session.createDataFrame([(at, "" if at else "短文") for at in range(4)], "pos long, text string")
+    assert dedup(session, frame, worker=worker_path(), parts=2).collect() == []
+
+
 @pytest.mark.parametrize("name,words", MATCHES, ids=[row[0] for row in MATCHES])
 def test_match_has_the_bytes_of_the_command_line(session, folder, name, words):
     new, old = folder / "in" / "b.jsonl", folder / "in" / "a.jsonl"
