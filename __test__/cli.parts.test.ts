@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { bytes, duration, oneLine, plural } from '../ts/cli/format';
+import { bytes, count, duration, oneLine, plural } from '../ts/cli/format';
 import { describe as describePosition, ProgressReport } from '../ts/cli/progress';
 import type { Terminal } from '../ts/cli/terminal';
 import { suggest } from '../ts/suggest';
@@ -39,6 +39,11 @@ describe('numbers as people read them', () => {
     [3_599.6, '1:00:00'],
   ])('%f seconds are %s', (value, text) => {
     expect(duration(value)).toBe(text);
+  });
+
+  test('whole numbers are written as in English', () => {
+    const some = [0, 7, 999, 1_000, 12_345, 999_999, 1_000_000, 20 ** 9, Number.MAX_SAFE_INTEGER];
+    for (const value of some) expect(count(value)).toBe(value.toLocaleString('en-US'));
   });
 
   test('one is singular', () => {

@@ -101,7 +101,7 @@ describe.skipIf(windows)('spark', () => {
       return stderr;
     };
     expect(await lacks({ SIMHASH_WORKER: '', PATH: '/nowhere' })).toMatch(
-      /simhash-native-worker was not found on the PATH\n {2}SIMHASH_WORKER names it/,
+      /simhash-native-worker was not found on the PATH\n {2}npm install @x\/simhash-native-worker-linux-x64, .*; SIMHASH_WORKER names another/,
     );
     expect(await lacks({ SIMHASH_WORKER: `${folder.join('jdk')}/none` })).toContain(
       'which is no program that can be run',

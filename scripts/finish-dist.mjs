@@ -1,6 +1,13 @@
 // What tsc does not make: the ES module facades, the native part, the page of reports, and the declarations of each entry in one file.
 // What no source stands behind any more goes, so that it is not packed.
-import { copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { generateDtsBundle } from 'dts-bundle-generator';
@@ -17,6 +24,16 @@ const sourceOf = (name) => name.replace(/(\.d)?(\.ts|\.js|\.js\.map)$/, '.ts');
 for (const name of readdirSync(to, { recursive: true })) {
   const stale = /\.(js|ts|map|css|html)$/.test(name) && !existsSync(join(from, sourceOf(name)));
   if (stale || name.endsWith('.node')) rmSync(join(to, name));
+}
+// Modules of ours that are asked for late are CommonJS like all: Node's import of one first loads what it needs for ES modules, which takes
+// as long as a small run.
+for (const name of readdirSync(to, { recursive: true }).filter((name) => name.endsWith('.js'))) {
+  const code = readFileSync(join(to, name), 'utf8');
+  const late = code.replace(
+    /\bimport\(('\.[^']+')\)/g,
+    'Promise.resolve().then(() => require($1))',
+  );
+  if (late !== code) writeFileSync(join(to, name), late);
 }
 for (const name of readdirSync(from).filter(wanted)) copyFileSync(join(from, name), join(to, name));
 

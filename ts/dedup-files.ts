@@ -14,7 +14,6 @@ import { JOB, type JobOptions } from './fingerprinter';
 import { FORM, type FormOptions, nativeForm } from './form';
 import * as check from './options';
 import { isUrl, type Path, path } from './path';
-import { beside } from './report/beside';
 import { REPORT, type ReportOptions } from './report/options';
 
 /** A value that has the right type and no meaning. */
@@ -204,6 +203,7 @@ export async function dedupFiles(
   if (report !== undefined) {
     if (dryRun)
       throw typeError('report must be left out beside dryRun, which writes nothing', INVALID);
+    const { beside } = await import('./report/beside.js');
     return beside({
       // Checked, and so strings.
       report: report as string,

@@ -17,7 +17,6 @@ import type { NativeEdgeSummary, NativeProgress } from './native';
 import * as check from './options';
 import { type Path, path } from './path';
 import { nativeRecords, RECORDS, type RecordsOptions } from './records';
-import { beside } from './report/beside';
 import { REPORT, type ReportOptions } from './report/options';
 import type { ReportSummary } from './report/write';
 
@@ -213,6 +212,7 @@ export async function matchFiles(
     );
   }
   const { rejects, threads, signal } = checked;
+  const { beside } = await import('./report/beside.js');
   return beside({
     report,
     result: path(output, 'output'),

@@ -221,7 +221,7 @@ export async function spark(
   if (program === undefined) {
     throw new UsageError(
       `${WORKER} was not found on the PATH`,
-      'npm install @x/simhash-native-worker-linux-x64 (or -arm64) beside this package and run it by npx, or name a program with SIMHASH_WORKER (docs/scale.md)',
+      'npm install @x/simhash-native-worker-linux-x64, or -arm64, has it for npx; SIMHASH_WORKER names another one (docs/scale.md)',
     );
   }
   const env = { PYSPARK_PYTHON: python, ...process.env, ...environment, ...pythonPath() };
