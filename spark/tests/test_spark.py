@@ -1,5 +1,6 @@
 """Spark has the bytes of the command line: on a master and two workers, with speculation."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -87,10 +88,10 @@ def joined(path):
 
 
 def same_lines(folder, name, words, spark):
-    """Runs the command line and Spark on the two files; all that they write is the same."""
+    """Runs the command line and Spark on the files; all that they write is the same."""
     out, local = folder / f"spark-{name}", folder / f"cli-{name}"
     local.mkdir()
-    files = [folder / "in" / "a.jsonl", folder / "in" / "b.jsonl"]
+    files = sorted((folder / "in").iterdir())
     node("dedup", *files, "-o", local / "records.jsonl", "--clusters", local / "clusters.jsonl", "--rejects", local / "rejects.jsonl", *words)
     counts = spark("dedup", folder / "in", "-o", out, *words)
     expected = (local / "clusters.jsonl").read_bytes()
@@ -314,3 +315,18 @@ if LONG:
         same_lines(folder, name, words, lambda *all: on_spark(session, *all, "--parts", parts))
         for one in folder.glob(f"*-{name}"):
             shutil.rmtree(one)
+
+    # 592,598 news, titles and pages: data of its own, which is not part of this repository.
+    REAL = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
+    SETS = ["zh-news-eventmonitor", "zh-hotsearch-titles", "zh-docs-tidb"]
+
+    @pytest.mark.skipif(not all((REAL / name).is_dir() for name in SETS), reason=f"the corpora of {REAL} are not there")
+    @pytest.mark.parametrize("cluster", ["representative", "components"])
+    def test_real_texts_have_the_bytes_of_the_command_line(session, tmp_path, cluster):
+        (tmp_path / "in").mkdir()
+        for name in SETS:
+            with gzip.open(REAL / name / "docs.jsonl.gz") as packed, open(tmp_path / "in" / f"{name}.jsonl", "wb") as file:
+                shutil.copyfileobj(packed, file)
+        counts = []
+        same_lines(tmp_path, cluster, ["--cluster", cluster], lambda *all: counts.append(on_spark(session, *all)) or counts[0])
+        assert counts[0]["documents"] == 592_598

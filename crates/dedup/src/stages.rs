@@ -5,5 +5,5 @@
 //! caller, ascending in the order of taking (docs/specification.md, section 6); they need not be the same in two stages.
 
 pub use crate::batch::spread::{
-    Bucket, Compared, Copy, Crowd, Decided, Link, ReadText, Rules, Sketched,
+    Bucket, Compared, Copy, Crowd, Crowded, Decided, Link, ReadText, Rules, Sketched,
 };

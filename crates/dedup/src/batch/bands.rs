@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! keys of documents ─► parts by key ─► what does not stand alone ─► sorted: runs of a key ─► buckets ─► lists by text
-//!                                                                  └─► full: longer keys, in rounds ─┘
+//!                                                                  └─► full: longer keys, by text ────┘
 //! ```
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, Seen};
 use super::candidates::{Candidates, Gathered, Gathering, Listed, Sketches};
 use super::climb::{Crowded, climb};
 use super::entries::{Entries, number_of};
 use super::groups::Groups;
+use super::levels::Levels;
 use crate::checkpoint::{Restoring, Saving};
 use crate::error::DedupError;
-use crate::method::Banding;
+use crate::method::{Banding, Counts};
 use crate::parallel;
 use simhash_sketch::{MethodSketch, Sketcher};
 use simhash_store::Room;
@@ -24,6 +25,7 @@ pub(super) struct Bands {
     entries: Entries,
     documents: u32,
     buckets: Buckets,
+    levels: Levels,
     /// Lists that were asked for.
     listed: usize,
     room: Room,
@@ -32,8 +34,8 @@ pub(super) struct Bands {
 impl Bands {
     pub(super) fn new(rule: Banding, room: &Room) -> Result<Self, DedupError> {
         let (entries, buckets) = (Entries::new(room)?, Buckets::new(room)?);
-        let room = room.clone();
-        Ok(Self { rule, entries, documents: 0, buckets, listed: 0, room })
+        let (levels, room) = (Levels::none(room)?, room.clone());
+        Ok(Self { rule, entries, documents: 0, buckets, levels, listed: 0, room })
     }
 
     /// The entries of texts that are in these buckets by whole bands.
@@ -58,6 +60,15 @@ impl Bands {
         let runs = all.chunk_by(|a, b| a.0 == b.0);
         Ok(runs.map(|run| (run[0].0, run.iter().map(|&(_, text)| text).collect())).collect())
     }
+}
+
+/// What is filled anew for each list.
+#[derive(Default)]
+struct Memory {
+    /// Texts that are seen, each followed by a bit: the bucket had room.
+    seen: Vec<u64>,
+    counts: Counts,
+    others: Vec<u32>,
 }
 
 /// The documents of a run, for [`climb`].
@@ -108,38 +119,46 @@ impl Candidates for Bands {
         let room = self.room.clone();
         let together = self.entries.together(groups, &room, threads, cancel)?;
         let (holds, mut full) = (self.rule.holds(0), Vec::new());
+        // By text: whether it is in a full bucket.
+        let mut crowded = vec![0u64; groups.len().div_ceil(64) as usize];
         for (number, (bucket, run)) in together.runs().enumerate() {
             if number % 1024 == 0 {
                 parallel::check(cancel)?;
             }
             room.relieve()?;
             if run.len() > holds {
-                full.push((bucket, run.iter().map(|&entry| number_of(entry)).collect()));
+                full.push(bucket);
+                for text in run.iter().map(|&entry| number_of(entry)) {
+                    crowded[text as usize / 64] |= 1 << (text % 64);
+                }
             }
         }
+        let is_crowded = |&text: &u32| crowded[text as usize / 64] >> (text % 64) & 1 == 1;
+        let own: Vec<u32> = (0..groups.len()).filter(is_crowded).collect();
         let below = Below { bands: self, groups, texts, threads, cancel };
-        let levels = climb(&below, full, &self.rule, &room, threads, cancel)?;
+        let levels = climb(&below, (full, own), &self.rule, &room, threads, cancel)?;
         let taken = self.entries.bytes();
         self.entries = Entries::new(&Room::default())?;
-        let longer: Vec<u64> = levels.buckets().collect();
-        let mut longer = &longer[..];
+        let mut whole = levels.whole();
         let mut buckets = Buckets::new(&room)?;
         for (number, (bucket, run)) in together.runs().enumerate() {
             if number % 1024 == 0 {
                 parallel::check(cancel)?;
             }
             room.relieve()?;
-            longer = &longer[longer.partition_point(|&other| other < bucket)..];
+            whole = &whole[whole.partition_point(|&other| other < bucket)..];
             let several = number_of(run[0]) != number_of(run[run.len() - 1]);
-            if several && longer.first() != Some(&bucket) {
+            if several && whole.first() != Some(&bucket) {
                 buckets.add(run.iter().map(|&entry| number_of(entry)))?;
             }
         }
         buckets.made_of(taken + together.bytes());
         drop(together);
-        levels.fill(&self.rule, &mut buckets, cancel)?;
+        for row in 0..levels.len() {
+            buckets.add_crowded(levels.text(row), row)?;
+        }
         buckets.seal(groups.len(), &room, cancel)?;
-        self.buckets = buckets;
+        (self.buckets, self.levels) = (buckets, levels);
         Ok(())
     }
 
@@ -149,19 +168,39 @@ impl Candidates for Bands {
         threads: usize,
         cancel: &AtomicBool,
     ) -> Result<Vec<Listed>, DedupError> {
-        let Self { buckets, listed, rule, room, .. } = self;
-        buckets.next(listed, room, threads, cancel, |place, seen| {
-            let mut cut = false;
-            let text = buckets.seen(place, |others, full| {
-                seen.extend(others.iter().map(|&other| u64::from(other) << 1 | u64::from(!full)));
+        let Self { buckets, levels, listed, rule, room, .. } = self;
+        if !levels.is_filled() {
+            levels.fill(rule, (room, threads, cancel))?;
+        }
+        buckets.next(listed, room, threads, cancel, |place, memory: &mut Memory| {
+            let Memory { seen, counts, others } = memory;
+            let (mut cut, mut crowded) = (false, None);
+            seen.clear();
+            let text = buckets.seen(place, |own| match own {
+                Seen::Others(others, full) => {
+                    let own = others.iter().map(|&one| u64::from(one) << 1 | u64::from(!full));
+                    seen.extend(own);
+                    cut |= full;
+                }
+                Seen::Crowded(row) => crowded = Some(row),
+            });
+            let Some(row) = crowded else {
+                return Listed { text, found: rule.best(seen, limit, cut) };
+            };
+            counts.clear();
+            for &one in &*seen {
+                counts.add(&[(one >> 1) as u32], one & 1 == 1);
+            }
+            levels.see(row, rule, others, |others, full| {
+                counts.add(others, !full);
                 cut |= full;
             });
-            Listed { text, found: rule.best(seen, limit, cut) }
+            Listed { text, found: rule.best_of(counts.all(), limit, cut) }
         })
     }
 
     fn bytes(&self) -> usize {
-        self.buckets.bytes()
+        self.buckets.bytes() + self.levels.bytes()
     }
 
     fn can_be_kept(&self) -> bool {
@@ -169,11 +208,15 @@ impl Candidates for Bands {
     }
 
     fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
+        self.levels.save(to)?;
         self.buckets.save(to)
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
+        let levels = Levels::restore(from, groups.len(), &self.rule, &self.room)?;
+        let crowded = |text, row| row < levels.len() && levels.text(row) == text;
+        self.buckets = Buckets::restore(from, groups.len(), crowded, &self.room)?;
+        self.levels = levels;
         Ok(())
     }
 }

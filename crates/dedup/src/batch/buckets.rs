@@ -19,6 +19,16 @@ pub(super) struct Sight {
 }
 
 const FULL: u32 = 1 << 31;
+/// In place of a count: what the text sees in full buckets and behind them is known elsewhere, where `start` says.
+const CROWDED: u32 = u32::MAX;
+
+/// What a text sees.
+pub(super) enum Seen<'a> {
+    /// Texts of a bucket, and whether they are all that it holds, or may show.
+    Others(&'a [u32], bool),
+    /// What its place among the texts of full buckets tells.
+    Crowded(usize),
+}
 
 impl Plain for Sight {
     const BYTES: usize = 16;
@@ -81,11 +91,6 @@ impl Buckets {
         self.beside += bytes;
     }
 
-    /// How many members there are.
-    pub(super) fn members(&self) -> usize {
-        self.members.len()
-    }
-
     /// Adds a bucket that never was full, by its texts, ascending; one that came by two bands is there twice.
     pub(super) fn add(&mut self, texts: impl Iterator<Item = u32>) -> Result<(), DedupError> {
         let start = self.members.len();
@@ -118,14 +123,9 @@ impl Buckets {
         Ok(())
     }
 
-    /// Adds a text to the bucket that came last.
-    pub(super) fn put(&mut self, text: u32) -> Result<(), DedupError> {
-        Ok(self.members.push(text)?)
-    }
-
-    /// Adds that a text sees others.
-    pub(super) fn see(&mut self, sight: Sight) -> Result<(), DedupError> {
-        Ok(self.sights.push(sight)?)
+    /// Adds that a text is in full buckets, whose place there is `row`.
+    pub(super) fn add_crowded(&mut self, text: u32, row: usize) -> Result<(), DedupError> {
+        Ok(self.sights.push(Sight { text, count: CROWDED, start: row as u64 })?)
     }
 
     /// Sorts what texts see by text; there are so many texts.
@@ -150,50 +150,44 @@ impl Buckets {
         Ok(self.starts.push(self.sights.len() as u64)?)
     }
 
-    /// Calls `each` with every text that sees others, these, and whether they are all that the bucket holds.
-    pub(super) fn each(&self, mut each: impl FnMut(u32, &[u32], bool)) {
-        for sight in self.sights.iter() {
-            let (start, full) = (sight.start as usize, sight.count & FULL != 0);
-            let others = (sight.count & !FULL) as usize;
-            each(sight.text, &self.members[start..start + others], full);
-        }
-    }
-
     /// How many texts see others.
     pub(super) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
 
-    /// The lists of the next texts that see others, of which `listed` were asked for before. `list` makes that of the place-th of them, in
-    /// memory that it is given empty.
-    pub(super) fn next<S>(
+    /// The lists of the next texts that see others, of which `listed` were asked for before. `list` makes that of the place-th of them, with
+    /// what it left in memory the last time.
+    pub(super) fn next<S: Default>(
         &self,
         listed: &mut usize,
         room: &Room,
         threads: usize,
         cancel: &AtomicBool,
-        list: impl Fn(usize, &mut Vec<S>) -> Listed + Sync,
+        list: impl Fn(usize, &mut S) -> Listed + Sync,
     ) -> Result<Vec<Listed>, DedupError> {
         let end = self.len().min(*listed + BATCH_DOCUMENTS);
         let mut slots: Vec<(usize, Option<Listed>)> =
             (*listed..end).map(|place| (place, None)).collect();
         *listed = end;
-        parallel::for_each(&mut slots, threads, cancel, Vec::new, |seen, (place, listed)| {
-            seen.clear();
-            *listed = Some(list(*place, seen));
+        parallel::for_each(&mut slots, threads, cancel, S::default, |memory, (place, listed)| {
+            *listed = Some(list(*place, memory));
             Ok(room.relieve()?)
         })?;
         Ok(slots.into_iter().filter_map(|(_, listed)| listed).collect())
     }
 
-    /// The place-th text that sees others. `see` gets those of each bucket, and whether they are all that it holds, or may show.
-    pub(super) fn seen(&self, place: usize, mut see: impl FnMut(&[u32], bool)) -> u32 {
+    /// The place-th text that sees others, and what it sees, bucket by bucket.
+    pub(super) fn seen(&self, place: usize, mut see: impl FnMut(Seen<'_>)) -> u32 {
         let at = |place: usize| self.starts[place] as usize;
         let sights = &self.sights[at(place)..at(place + 1)];
         for sight in sights {
+            if sight.count == CROWDED {
+                see(Seen::Crowded(sight.start as usize));
+                continue;
+            }
             let start = sight.start as usize;
             let others = (sight.count & !FULL) as usize;
-            see(&self.members[start..start + others], sight.count & FULL != 0);
+            see(Seen::Others(&self.members[start..start + others], sight.count & FULL != 0));
         }
         sights[0].text
     }
@@ -205,10 +199,11 @@ impl Buckets {
         to.column(self.starts.len(), self.starts.iter().copied())
     }
 
-    /// What was kept of buckets of so many texts.
+    /// What was kept of buckets of so many texts. `crowded`: whether a text has that place among those of full buckets.
     pub(super) fn restore(
         from: &mut Restoring,
         texts: u32,
+        crowded: impl Fn(u32, usize) -> bool,
         room: &Room,
     ) -> Result<Self, DedupError> {
         let [beside] = from.numbers()?;
@@ -227,12 +222,15 @@ impl Buckets {
             let others = u64::from(sight.count & !FULL);
             let end = sight.start.checked_add(others).filter(|&end| end <= count);
             // Texts see earlier ones alone: of those of a bucket, which ascend, the last is.
-            let is_right = last <= sight.text
-                && sight.text < texts
-                && end.is_some_and(|end| {
-                    let (start, end) = (sight.start as usize, end as usize);
-                    start == end || members[end - 1] < sight.text && falls[start] == falls[end - 1]
-                });
+            let is_seen = end.is_some_and(|end| {
+                let (start, end) = (sight.start as usize, end as usize);
+                start == end || members[end - 1] < sight.text && falls[start] == falls[end - 1]
+            });
+            let is_right = match sight.count {
+                CROWDED => crowded(sight.text, sight.start as usize),
+                _ => is_seen,
+            };
+            let is_right = last <= sight.text && sight.text < texts && is_right;
             last = sight.text;
             is_right
         })?;

@@ -1,15 +1,14 @@
-//! From full buckets to the longer keys of their texts, round by round.
+//! From full buckets to the longer keys of their texts.
 //!
 //! It asks for two things alone, sketches and the entries of other buckets ([`Crowded`]), so that it is the same over columns of one
 //! machine and over those that an engine has spread.
 
-use super::levels::{Levels, Onward, Visit};
+use super::levels::Levels;
+use crate::checkpoint::{Restoring, Saving};
 use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
 use crate::method::Banding;
 use crate::parallel;
-use ahash::AHashMap;
-use simhash_index::bands::Table;
 use simhash_sketch::MethodSketch;
 use simhash_store::{Column, Room};
 use std::sync::atomic::AtomicBool;
@@ -23,124 +22,126 @@ pub(super) trait Crowded {
     fn whole(&self, buckets: &[u64]) -> Result<Vec<(u64, Vec<u32>)>, DedupError>;
 }
 
-/// The positions and keys of the texts of full buckets.
-struct Signatures {
-    /// By text: its row.
-    rows: AHashMap<u32, usize>,
+/// The positions of texts, which ascend. They are made once more for the texts of full buckets, 4 bytes for each position: most corpora
+/// have few of them, so they are not kept for all.
+pub(super) struct Signatures {
+    texts: Column<u32>,
     positions: Column<u32>,
-    keys: Column<u64>,
 }
 
 impl Signatures {
-    fn new(room: &Room) -> Result<Self, DedupError> {
-        let (positions, keys) = (Column::new(room)?, Column::new(room)?);
-        Ok(Self { rows: AHashMap::new(), positions, keys })
+    pub(super) fn new(room: &Room) -> Result<Self, DedupError> {
+        Ok(Self { texts: Column::new(room)?, positions: Column::new(room)? })
     }
 
-    /// All texts have as many of both.
-    fn put(&mut self, text: u32, positions: &[u32], keys: &[u64]) -> Result<(), DedupError> {
-        self.rows.insert(text, self.rows.len());
-        self.positions.extend_from_slice(positions)?;
-        Ok(self.keys.extend_from_slice(keys)?)
+    /// Those of these texts, ascending, which have what there is already.
+    fn of(
+        below: &dyn Crowded,
+        texts: &[u32],
+        known: &Self,
+        room: &Room,
+        cancel: &AtomicBool,
+    ) -> Result<Self, DedupError> {
+        let (mut all, mut row) = (Self::new(room)?, 0);
+        for some in texts.chunks(BATCH_DOCUMENTS) {
+            parallel::check(cancel)?;
+            let is_new = |text: &u32| known.texts.binary_search(text).is_err();
+            let mut slots: Vec<(u32, MethodSketch)> = some
+                .iter()
+                .copied()
+                .filter(is_new)
+                .map(|text| (text, MethodSketch::None))
+                .collect();
+            below.sketches(&mut slots)?;
+            let mut made = slots.into_iter().peekable();
+            for &text in some {
+                if let Some((_, sketch)) = made.next_if(|slot| slot.0 == text) {
+                    if let MethodSketch::Signature { positions, .. } = sketch {
+                        all.put(text, &positions)?;
+                    }
+                    continue;
+                }
+                row += known.texts[row..].partition_point(|&other| other < text);
+                all.put(text, known.get(row).1)?;
+            }
+            room.relieve()?;
+        }
+        Ok(all)
     }
 
-    fn get(&self, text: u32) -> Option<(&[u32], &[u64])> {
-        let (row, count) = (*self.rows.get(&text)?, self.rows.len());
-        let (positions, keys) = (self.positions.len() / count, self.keys.len() / count);
-        let positions = &self.positions[row * positions..(row + 1) * positions];
-        Some((positions, &self.keys[row * keys..(row + 1) * keys]))
+    /// All texts have as many positions.
+    fn put(&mut self, text: u32, positions: &[u32]) -> Result<(), DedupError> {
+        self.texts.push(text)?;
+        Ok(self.positions.extend_from_slice(positions)?)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// A text, and its positions.
+    pub(super) fn get(&self, row: usize) -> (u32, &[u32]) {
+        let count = self.positions.len() / self.texts.len();
+        (self.texts[row], &self.positions[row * count..(row + 1) * count])
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.texts.bytes() + self.positions.bytes()
+    }
+
+    pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
+        to.column(self.texts.len(), self.texts.iter().copied())?;
+        to.column(self.positions.len(), self.positions.iter().copied())
+    }
+
+    /// What was kept of texts below `texts`.
+    pub(super) fn restore(
+        from: &mut Restoring,
+        texts: u32,
+        rule: &Banding,
+        room: &Room,
+    ) -> Result<Self, DedupError> {
+        let mut all = Self::new(room)?;
+        let mut last = None;
+        from.each(|text: u32| {
+            all.texts.push(text)?;
+            Ok(last.replace(text).is_none_or(|before| before < text) && text < texts)
+        })?;
+        from.each(|position: u32| {
+            all.positions.push(position)?;
+            Ok(true)
+        })?;
+        if all.positions.len() != all.texts.len() * rule.hashes() {
+            return Err(from.wrong("signatures of another length"));
+        }
+        Ok(all)
     }
 }
 
-/// Follows full buckets, by their texts, to the longer keys of these.
+/// Follows full buckets, ascending, by their texts, ascending too, to the longer keys of these.
 pub(super) fn climb(
     below: &dyn Crowded,
-    mut runs: Vec<(u64, Vec<u32>)>,
+    (mut buckets, mut texts): (Vec<u64>, Vec<u32>),
     rule: &Banding,
     room: &Room,
     threads: usize,
     cancel: &AtomicBool,
 ) -> Result<Levels, DedupError> {
-    let (mut levels, mut signatures) = (Levels::default(), Signatures::new(room)?);
-    let mut visits: Vec<Visit> = Vec::new();
-    while !(runs.is_empty() && visits.is_empty()) {
-        parallel::check(cancel)?;
-        sketch(below, &mut signatures, &runs, room)?;
-        visits.extend(full(&runs, &signatures, rule, room)?);
-        let more = levels.add(visits, rule, threads, cancel)?;
-        visits = onward(more, &signatures, rule, (room, threads, cancel))?;
-        let mut buckets: Vec<u64> = visits.iter().map(|visit| visit.bucket).collect();
+    let mut signatures = Signatures::new(room)?;
+    loop {
+        signatures = Signatures::of(below, &texts, &signatures, room, cancel)?;
+        let mut levels = Levels::new(buckets, signatures);
+        let longer = levels.fill(rule, (room, threads, cancel))?;
+        let runs = if longer.is_empty() { Vec::new() } else { below.whole(&longer)? };
+        if runs.is_empty() {
+            return Ok(levels);
+        }
+        // A longer key is by accident that of a whole band: its texts were there before, or come in between.
+        (buckets, signatures) = levels.taken_apart();
+        buckets.extend(runs.iter().map(|run| run.0));
         buckets.sort_unstable();
-        buckets.dedup();
-        runs = match levels.unknown(&buckets) {
-            none if none.is_empty() => Vec::new(),
-            buckets => below.whole(&buckets)?,
-        };
+        texts.extend(runs.into_iter().flat_map(|(_, texts)| texts));
+        texts.sort_unstable();
+        texts.dedup();
     }
-    Ok(levels)
-}
-
-/// The first visits of the texts of full buckets.
-fn full(
-    runs: &[(u64, Vec<u32>)],
-    signatures: &Signatures,
-    rule: &Banding,
-    room: &Room,
-) -> Result<Vec<Visit>, DedupError> {
-    let mut visits = Vec::new();
-    for &(bucket, ref texts) in runs {
-        for text in texts.chunk_by(|a, b| a == b).map(|same| same[0]) {
-            room.relieve()?;
-            let Some((_, keys)) = signatures.get(text) else { continue };
-            let bands = keys.iter().enumerate();
-            let bands = bands.filter(|(_, key)| Table::bucket(**key & rule.mask) == bucket);
-            visits.extend(bands.map(|(band, _)| Visit::first(bucket, text, band)));
-        }
-    }
-    Ok(visits)
-}
-
-/// Makes the signatures of the texts of full buckets once more: most corpora have few of them, so they are not kept for all. In a
-/// crowd each of its texts takes 4 bytes per position, 8 per band, and in memory 16 and 24 per visit meanwhile.
-fn sketch(
-    below: &dyn Crowded,
-    signatures: &mut Signatures,
-    runs: &[(u64, Vec<u32>)],
-    room: &Room,
-) -> Result<(), DedupError> {
-    let mut new: Vec<u32> = runs.iter().flat_map(|(_, texts)| texts).copied().collect();
-    new.sort_unstable();
-    new.dedup();
-    new.retain(|&text| signatures.get(text).is_none());
-    for some in new.chunks(BATCH_DOCUMENTS) {
-        let mut slots: Vec<(u32, MethodSketch)> =
-            some.iter().map(|&text| (text, MethodSketch::None)).collect();
-        below.sketches(&mut slots)?;
-        for (text, sketch) in slots {
-            if let MethodSketch::Signature { positions, keys } = sketch {
-                signatures.put(text, &positions, &keys)?;
-            }
-        }
-        room.relieve()?;
-    }
-    Ok(())
-}
-
-fn onward(
-    onward: Vec<Onward>,
-    signatures: &Signatures,
-    rule: &Banding,
-    (room, threads, cancel): (&Room, usize, &AtomicBool),
-) -> Result<Vec<Visit>, DedupError> {
-    let mut slots: Vec<(Onward, Option<Visit>)> =
-        onward.into_iter().map(|onward| (onward, None)).collect();
-    parallel::for_each(&mut slots, threads, cancel, Vec::new, |bytes, (onward, visit)| {
-        room.relieve()?;
-        if let Some((positions, _)) = signatures.get(onward.text) {
-            let (band, more) = (usize::from(onward.band), usize::from(onward.level));
-            *visit = Some(onward.visit(rule.longer_key(positions, band, more, bytes)));
-        }
-        Ok(())
-    })?;
-    Ok(slots.into_iter().filter_map(|(_, visit)| visit).collect())
 }

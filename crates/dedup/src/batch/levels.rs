@@ -1,162 +1,181 @@
-//! Buckets that were full, and the longer keys that texts go on to from there.
+//! Full buckets, and the longer keys that their texts go on to: what a live index would have of them.
 //!
-//! A **visit** is a text at a bucket, by a band, at a level. Visits of one bucket come in the order of texts, then bands, then levels;
-//! each is put in while there is room and goes on to a longer key where there is none. There is one bucket for a key whatever the band
-//! and the level, so a longer key may, by accident, lead to a bucket that others use at another level: their visits are then looked at
-//! together. More visits to a bucket never leave more room, so what had to go on once has to for good, and rounds that only add
-//! visits end at what the live table has.
+//! A text looks into its bucket of a band; where that is full it goes on to that of a longer key, and so on, and it is put into the first
+//! one with room ([`crate::method::Banding`]). So its signature and what is in the buckets tell what it sees, which nothing else holds: in
+//! a crowd each text sees some two hundred buckets.
 
-use super::buckets::{Buckets, Sight};
+use super::climb::Signatures;
+use crate::checkpoint::{Restoring, Saving};
+use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
 use crate::method::Banding;
 use crate::parallel;
-use ahash::AHashMap;
 use simhash_index::bands::Table;
+use simhash_store::Room;
 use std::sync::atomic::AtomicBool;
 
-/// A text at a bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Visit {
-    pub(super) bucket: u64,
-    pub(super) text: u32,
-    pub(super) band: u16,
-    pub(super) level: u8,
-    /// It has gone on.
-    moved: bool,
-}
-
-impl Visit {
-    pub(super) fn first(bucket: u64, text: u32, band: usize) -> Self {
-        Self { bucket, text, band: band as u16, level: 0, moved: false }
-    }
-}
-
-/// All visits of buckets that somebody went on from, or came to by a longer key.
-#[derive(Default)]
+/// What is in full buckets and those behind them.
 pub(super) struct Levels {
-    /// Ascending; each bucket complete.
-    visits: Vec<Visit>,
-}
-
-/// A visit that is to go on: by a longer key of its text.
-pub(super) struct Onward {
-    pub(super) text: u32,
-    pub(super) band: u16,
-    /// Of the next bucket.
-    pub(super) level: u8,
-}
-
-impl Onward {
-    /// The visit to the next bucket.
-    pub(super) fn visit(&self, key: u64) -> Visit {
-        let Self { text, band, level } = *self;
-        Visit { bucket: Table::bucket(key), text, band, level, moved: false }
-    }
+    /// The buckets of whole bands that are looked at here, ascending: those that were full, and those that a longer key leads to, by accident.
+    whole: Vec<u64>,
+    /// The texts in each of these and in those of longer keys, in order.
+    texts: Table,
+    /// Of all texts that are in buckets of `whole`.
+    signatures: Signatures,
+    is_filled: bool,
 }
 
 impl Levels {
-    /// The buckets among these, ascending and distinct, that are not looked at yet.
-    pub(super) fn unknown(&self, buckets: &[u64]) -> Vec<u64> {
-        let is_known = |bucket: u64| {
-            let place = self.visits.partition_point(|visit| visit.bucket < bucket);
-            self.visits.get(place).is_some_and(|visit| visit.bucket == bucket)
-        };
-        buckets.iter().copied().filter(|&bucket| !is_known(bucket)).collect()
+    /// Buckets that nothing is in yet.
+    pub(super) fn new(whole: Vec<u64>, signatures: Signatures) -> Self {
+        Self { whole, texts: Table::new(), is_filled: signatures.len() == 0, signatures }
     }
 
-    /// Adds visits and looks at their buckets anew: those that have to go on now.
-    pub(super) fn add(
-        &mut self,
-        mut fresh: Vec<Visit>,
-        rule: &Banding,
-        threads: usize,
-        cancel: &AtomicBool,
-    ) -> Result<Vec<Onward>, DedupError> {
-        parallel::sort(&mut fresh, threads, cancel)?;
-        let mut touched: Vec<u64> = fresh.iter().map(|visit| visit.bucket).collect();
-        touched.dedup();
-        self.visits.append(&mut fresh);
-        // Two sorted runs: a merge.
-        self.visits.sort();
-        let (mut onward, highest) = (Vec::new(), rule.levels());
-        let mut at = 0;
-        for (number, bucket) in touched.into_iter().enumerate() {
-            if number % 1024 == 0 {
-                parallel::check(cancel)?;
-            }
-            at += self.visits[at..].partition_point(|visit| visit.bucket < bucket);
-            let len = self.visits[at..].partition_point(|visit| visit.bucket == bucket);
-            let visits = &mut self.visits[at..at + len];
-            at += len;
-            let mut inside: Vec<u32> = Vec::new();
-            for visit in visits {
-                let level = usize::from(visit.level);
-                if inside.len() < rule.holds(level) {
-                    inside.push(visit.text);
-                } else if !visit.moved && level < highest {
-                    visit.moved = true;
-                    let (text, band, level) = (visit.text, visit.band, visit.level + 1);
-                    onward.push(Onward { text, band, level });
-                }
-            }
-        }
-        Ok(onward)
+    /// No text was in a full bucket.
+    pub(super) fn none(room: &Room) -> Result<Self, DedupError> {
+        Ok(Self::new(Vec::new(), Signatures::new(room)?))
     }
 
-    /// The buckets.
-    pub(super) fn buckets(&self) -> impl Iterator<Item = u64> {
-        self.visits.chunk_by(|a, b| a.bucket == b.bucket).map(|visits| visits[0].bucket)
+    /// Whether texts have been put into their buckets.
+    pub(super) fn is_filled(&self) -> bool {
+        self.is_filled
     }
 
-    /// What is in each bucket, and who sees it.
+    /// Puts texts into their buckets, one after the other. The result are the buckets of longer keys that somebody came to, ascending.
     pub(super) fn fill(
-        &self,
+        &mut self,
         rule: &Banding,
-        buckets: &mut Buckets,
-        cancel: &AtomicBool,
-    ) -> Result<(), DedupError> {
-        // A text that filled the last places of a bucket itself, by other bands, is put into the next one, but looks no further.
-        let mut ends: AHashMap<(u32, u16), u8> = AHashMap::new();
-        self.look(rule, cancel, |visit, _, others, _| {
-            if visit.moved && others < rule.holds(usize::from(visit.level)) {
-                let end = ends.entry((visit.text, visit.band)).or_insert(visit.level);
-                *end = visit.level.min(*end);
-            }
-            Ok(())
-        })?;
-        let before = buckets.members();
-        self.look(rule, cancel, |visit, start, others, is_put| {
-            let looks = ends.get(&(visit.text, visit.band)).is_none_or(|&end| visit.level <= end);
-            if looks && others > 0 {
-                let full = others >= rule.holds(usize::from(visit.level));
-                buckets.see(Sight::new(visit.text, before + start, others, full))?;
-            }
-            if is_put { buckets.put(visit.text) } else { Ok(()) }
-        })
-    }
-
-    /// Calls `each` with every visit, where its bucket's texts begin among all of them, how many of them are others, and
-    /// whether it is put in.
-    fn look(
-        &self,
-        rule: &Banding,
-        cancel: &AtomicBool,
-        mut each: impl FnMut(&Visit, usize, usize, bool) -> Result<(), DedupError>,
-    ) -> Result<(), DedupError> {
-        let (mut start, mut inside) = (0, Vec::new());
-        for visits in self.visits.chunk_by(|a, b| a.bucket == b.bucket) {
-            parallel::check(cancel)?;
-            inside.clear();
-            for visit in visits {
-                let others = inside.partition_point(|&other| other < visit.text);
-                let is_put = inside.len() < rule.holds(usize::from(visit.level));
-                each(visit, start, others, is_put)?;
-                if is_put {
-                    inside.push(visit.text);
+        (room, threads, cancel): (&Room, usize, &AtomicBool),
+    ) -> Result<Vec<u64>, DedupError> {
+        let (mut longer, rows) = (Vec::new(), self.len());
+        for from in (0..rows).step_by(BATCH_DOCUMENTS) {
+            let to = rows.min(from + BATCH_DOCUMENTS);
+            let mut slots: Vec<(usize, Vec<u64>)> =
+                (from..to).map(|row| (row, Vec::new())).collect();
+            parallel::for_each(&mut slots, threads, cancel, Vec::new, |bytes, (row, keys)| {
+                self.keys(*row, rule, bytes, keys);
+                Ok(room.relieve()?)
+            })?;
+            for (row, keys) in slots {
+                let text = self.text(row);
+                for keys in keys.chunks(rule.levels() + 1) {
+                    self.put(text, keys, rule, &mut longer);
                 }
             }
-            start += inside.len();
         }
-        Ok(())
+        self.is_filled = true;
+        longer.sort_unstable();
+        longer.dedup();
+        longer.retain(|bucket| !self.is_whole(*bucket));
+        Ok(longer)
+    }
+
+    fn is_whole(&self, bucket: u64) -> bool {
+        self.whole.binary_search(&bucket).is_ok()
+    }
+
+    /// The keys of a text in bands whose bucket is looked at here: those of all levels of one, then of the next.
+    fn keys(&self, row: usize, rule: &Banding, bytes: &mut Vec<u8>, keys: &mut Vec<u64>) {
+        let (_, positions) = self.signatures.get(row);
+        for band in 0..rule.bands() {
+            let key = rule.longer_key(positions, band, 0, bytes);
+            if self.is_whole(Table::bucket(key)) {
+                keys.push(key);
+                let levels = 1..=rule.levels();
+                keys.extend(levels.map(|more| rule.longer_key(positions, band, more, bytes)));
+            }
+        }
+    }
+
+    /// Puts a text into the first bucket with room of a band.
+    fn put(&mut self, text: u32, keys: &[u64], rule: &Banding, longer: &mut Vec<u64>) {
+        for (level, &key) in keys.iter().enumerate() {
+            let count = self.texts.ids_len(key);
+            if level > 0 && count == 0 {
+                longer.push(Table::bucket(key));
+            }
+            if count < rule.holds(level) {
+                self.texts.insert(key, text, |_| true);
+                break;
+            }
+        }
+    }
+
+    /// The buckets and the signatures, for another time.
+    pub(super) fn taken_apart(self) -> (Vec<u64>, Signatures) {
+        (self.whole, self.signatures)
+    }
+
+    /// The buckets of whole bands, in which nobody else may look.
+    pub(super) fn whole(&self) -> &[u64] {
+        &self.whole
+    }
+
+    /// How many texts are in these.
+    pub(super) fn len(&self) -> usize {
+        self.signatures.len()
+    }
+
+    /// One of them, by its place.
+    pub(super) fn text(&self, row: usize) -> u32 {
+        self.signatures.get(row).0
+    }
+
+    /// Calls `each` with the texts that one of them sees in each bucket, and whether they are all that it may hold. `others` is memory.
+    pub(super) fn see(
+        &self,
+        row: usize,
+        rule: &Banding,
+        others: &mut Vec<u32>,
+        mut each: impl FnMut(&[u32], bool),
+    ) {
+        let ((text, positions), mut bytes) = (self.signatures.get(row), Vec::new());
+        for band in 0..rule.bands() {
+            for level in 0..=rule.levels() {
+                let key = rule.longer_key(positions, band, level, &mut bytes);
+                if level == 0 && !self.is_whole(Table::bucket(key)) {
+                    break;
+                }
+                others.clear();
+                self.texts.ids_below(key, text, |some| others.extend_from_slice(some));
+                let is_full = others.len() >= rule.holds(level);
+                if !others.is_empty() {
+                    each(others, is_full);
+                }
+                // A text that filled the last places itself, by other bands, is put into the next bucket, but looks no further.
+                if !is_full {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Bytes held, where there are any texts: what an empty table takes does not grow as documents do.
+    pub(super) fn bytes(&self) -> usize {
+        if self.len() == 0 {
+            return 0;
+        }
+        self.whole.len() * size_of::<u64>() + self.texts.bytes() + self.signatures.bytes()
+    }
+
+    pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
+        to.column(self.whole.len(), self.whole.iter().copied())?;
+        self.signatures.save(to)
+    }
+
+    /// What was kept of texts below `texts`; they are still to be put into their buckets.
+    pub(super) fn restore(
+        from: &mut Restoring,
+        texts: u32,
+        rule: &Banding,
+        room: &Room,
+    ) -> Result<Self, DedupError> {
+        let mut last = None;
+        let whole = from.column(|&bucket: &u64| {
+            let before = last.replace(bucket);
+            before.is_none_or(|before| before < bucket) && Table::bucket(bucket) == bucket
+        })?;
+        let signatures = Signatures::restore(from, texts, rule, room)?;
+        Ok(Self::new(whole.iter().copied().collect(), signatures))
     }
 }

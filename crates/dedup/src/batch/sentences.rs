@@ -6,7 +6,7 @@
 //! An entry is a hash without the eight bits that choose its part, and the document as the difference to that of the entry before it: eight
 //! bytes, seldom nine. Most sentences stand alone: a filter sees that before anything is sorted ([`Filter`]).
 
-use super::buckets::Buckets;
+use super::buckets::{Buckets, Seen};
 use super::candidates::{Candidates, Gathered, Listed, Sketches};
 use super::entries::Filter;
 use super::groups::Groups;
@@ -241,11 +241,14 @@ impl Candidates for Sentences {
         cancel: &AtomicBool,
     ) -> Result<Vec<Listed>, DedupError> {
         let Self { buckets, listed, most, room, .. } = self;
-        buckets.next(listed, room, threads, cancel, |place, seen| {
+        buckets.next(listed, room, threads, cancel, |place, seen: &mut Vec<u32>| {
             let mut cut = false;
-            let text = buckets.seen(place, |others, full| {
-                seen.extend_from_slice(others);
-                cut |= full;
+            seen.clear();
+            let text = buckets.seen(place, |own| {
+                if let Seen::Others(others, full) = own {
+                    seen.extend_from_slice(others);
+                    cut |= full;
+                }
             });
             Listed { text, found: by_keys(seen, *most, limit, cut) }
         })
@@ -264,7 +267,7 @@ impl Candidates for Sentences {
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
+        self.buckets = Buckets::restore(from, groups.len(), |_, _| false, &self.room)?;
         Ok(())
     }
 }

@@ -5,8 +5,9 @@ mod decided;
 
 use self::blocks::{Blocks, MAX_DISTANCE, ZEROS};
 use self::decided::{components, representatives};
-use super::buckets::{Buckets, sights};
-use super::climb::{Crowded, climb};
+use super::buckets::sights;
+use super::climb::{self, Crowded as _, climb};
+use super::levels::Levels;
 use crate::decide::{Comparer, Side, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
@@ -67,12 +68,41 @@ pub enum Crowd {
     /// These buckets, too, have to be known: they are to be given, those without a text as well.
     Asks(Vec<u64>),
     /// Who sees whom.
-    Seen {
-        /// Buckets that are done with; nobody else may look into them.
-        taken: Vec<u64>,
-        /// A text, the texts that it sees in a bucket, and whether that was full.
-        sights: Vec<(u32, Vec<u32>, bool)>,
-    },
+    Seen(Crowded),
+}
+
+/// What is in full buckets, and in those that their texts went on to.
+pub struct Crowded {
+    rule: Banding,
+    levels: Levels,
+}
+
+impl Crowded {
+    /// Buckets that are done with, ascending; nobody else may look into them.
+    pub fn taken(&self) -> &[u64] {
+        self.levels.whole()
+    }
+
+    /// Calls `each` with a text, the texts that it sees in a bucket, and whether that was full: text by text.
+    ///
+    /// # Errors
+    /// The first of `each`.
+    pub fn sights<E>(
+        &self,
+        mut each: impl FnMut(u32, &[u32], bool) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut memory = Vec::new();
+        for row in 0..self.levels.len() {
+            let (text, mut told) = (self.levels.text(row), Ok(()));
+            self.levels.see(row, &self.rule, &mut memory, |others, full| {
+                if told.is_ok() {
+                    told = each(text, others, full);
+                }
+            });
+            told?;
+        }
+        Ok(())
+    }
 }
 
 /// A text that is compared with others.
@@ -313,10 +343,14 @@ impl Rules {
         known: &AHashMap<u64, Vec<u32>>,
         text: &ReadText<'_>,
     ) -> Result<Crowd, DedupError> {
-        let none = || Crowd::Seen { taken: Vec::new(), sights: Vec::new() };
-        let Some(rule) = self.banding() else { return Ok(none()) };
+        let Some(rule) = self.banding() else { return Ok(Crowd::Asks(Vec::new())) };
         let below = Below { rules: self, known, text, asks: Mutex::default() };
-        let levels = climb(&below, full.to_vec(), rule, &self.room, 1, &NEVER)?;
+        let mut buckets: Vec<u64> = full.iter().map(|(bucket, _)| *bucket).collect();
+        let mut texts: Vec<u32> = full.iter().flat_map(|(_, texts)| texts).copied().collect();
+        buckets.sort_unstable();
+        texts.sort_unstable();
+        texts.dedup();
+        let levels = climb(&below, (buckets, texts), rule, &self.room, 1, &NEVER)?;
         let mut asks = below.asks.lock().clone();
         if !asks.is_empty() {
             // All levels at once: one question instead of one for each.
@@ -326,11 +360,7 @@ impl Rules {
             asks.sort_unstable();
             return Ok(Crowd::Asks(asks));
         }
-        let mut buckets = Buckets::new(&self.room)?;
-        levels.fill(rule, &mut buckets, &NEVER)?;
-        let mut sights = Vec::new();
-        buckets.each(|text, others, full| sights.push((text, others.to_vec(), full)));
-        Ok(Crowd::Seen { taken: levels.buckets().collect(), sights })
+        Ok(Crowd::Seen(Crowded { rule: rule.clone(), levels }))
     }
 
     /// The list of the text at a place of all that it sees, each as often as it does, with whether the bucket had room: candidates and
@@ -442,7 +472,7 @@ struct Below<'a> {
     asks: Mutex<AHashSet<u64>>,
 }
 
-impl Crowded for Below<'_> {
+impl climb::Crowded for Below<'_> {
     fn sketches(&self, texts: &mut [(u32, MethodSketch)]) -> Result<(), DedupError> {
         let mut scratch = Scratch::default();
         for (text, sketch) in texts {

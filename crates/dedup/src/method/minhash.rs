@@ -65,6 +65,15 @@ impl Banding {
         Sketcher::Signature { hasher: self.hasher.clone(), bands, rows }
     }
 
+    pub(crate) fn bands(&self) -> usize {
+        self.plan.bands
+    }
+
+    /// Positions of a signature.
+    pub(crate) fn hashes(&self) -> usize {
+        self.plan.hashes()
+    }
+
     /// The key of a band with so many positions more.
     pub(crate) fn longer_key(
         &self,
@@ -91,14 +100,99 @@ impl Banding {
     /// room. `cut`: one had none.
     pub(crate) fn best(&self, seen: &mut [u64], limit: usize, cut: bool) -> Found {
         seen.sort_unstable();
-        let most = self.plan.bands;
-        let candidates = seen.chunk_by(|a, b| a >> 1 == b >> 1).map(|group| {
-            let with_room = group.iter().filter(|&&one| one & 1 == 1).count();
-            let missing = |bands: usize| most.saturating_sub(bands) as u32;
-            let rank = missing(with_room) * (most as u32 + 1) + missing(group.len());
-            Candidate { number: (group[0] >> 1) as u32, rank }
+        let groups = seen.chunk_by(|a, b| a >> 1 == b >> 1).map(|group| Count {
+            number: (group[0] >> 1) as u32,
+            bands: group.len() as u32,
+            with_room: group.iter().filter(|&&one| one & 1 == 1).count() as u32,
+        });
+        self.best_of(groups, limit, cut)
+    }
+
+    /// The same of counts.
+    pub(crate) fn best_of(
+        &self,
+        counts: impl Iterator<Item = Count>,
+        limit: usize,
+        cut: bool,
+    ) -> Found {
+        let most = self.plan.bands as u32;
+        let candidates = counts.map(|Count { number, bands, with_room }| {
+            let missing = |bands: u32| most.saturating_sub(bands);
+            Candidate { number, rank: missing(with_room) * (most + 1) + missing(bands) }
         });
         shared::best(candidates.collect(), limit, cut)
+    }
+}
+
+/// How often a text is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Count {
+    pub(crate) number: u32,
+    /// In how many bands.
+    bands: u32,
+    /// In how many of these in a bucket that had room.
+    with_room: u32,
+}
+
+/// Counts, each at a place that its number leads to: in a crowd a text sees twelve thousand others, most of them many times, which are not
+/// sorted so fast.
+#[derive(Default)]
+pub(crate) struct Counts {
+    all: Vec<Count>,
+    /// Places in `all`, from 1 on; a power of two of them, or none.
+    slots: Vec<u32>,
+}
+
+impl Counts {
+    pub(crate) fn clear(&mut self) {
+        self.all.clear();
+        self.slots.fill(0);
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = Count> {
+        self.all.iter().copied()
+    }
+
+    /// Counts these.
+    pub(crate) fn add(&mut self, numbers: &[u32], has_room: bool) {
+        if (self.all.len() + numbers.len()) * 2 > self.slots.len() {
+            self.grow((self.all.len() + numbers.len()) * 4);
+        }
+        let Self { all, slots } = self;
+        for &number in numbers {
+            let at = slot(slots, number, all);
+            if slots[at] == 0 {
+                all.push(Count { number, bands: 0, with_room: 0 });
+                slots[at] = all.len() as u32;
+            }
+            let count = &mut all[slots[at] as usize - 1];
+            count.bands += 1;
+            count.with_room += u32::from(has_room);
+        }
+    }
+
+    fn grow(&mut self, least: usize) {
+        let Self { all, slots } = self;
+        slots.clear();
+        slots.resize(least.next_power_of_two(), 0);
+        for (place, count) in (1..).zip(&*all) {
+            let at = slot(slots, count.number, all);
+            slots[at] = place;
+        }
+    }
+}
+
+/// Where a number is, or where it may be put.
+fn slot(slots: &[u32], number: u32, all: &[Count]) -> usize {
+    let last = slots.len() - 1;
+    let mixed = number.wrapping_mul(0x9E37_79B9);
+    let mut at = (mixed ^ mixed >> 15) as usize & last;
+    loop {
+        match slots[at] {
+            0 => return at,
+            place if all[place as usize - 1].number == number => return at,
+            _ => at = (at + 1) & last,
+        }
     }
 }
 
@@ -227,5 +321,41 @@ impl Sieve for MinHash {
 
     fn bytes(&self) -> usize {
         self.texts.bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_counted_as_if_they_were_sorted() {
+        let mut state = 1u64;
+        let mut random = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 33
+        };
+        let mut counts = Counts::default();
+        for range in [1, 40, 900, u64::from(u32::MAX) + 1] {
+            counts.clear();
+            let mut seen = Vec::new();
+            for list in 0..90 {
+                let has_room = list % 3 == 0;
+                let mut numbers: Vec<u32> =
+                    (0..random() % 300).map(|_| (random() % range) as u32).collect();
+                numbers.extend([u32::MAX, 0]);
+                counts.add(&numbers, has_room);
+                seen.extend(numbers.iter().map(|&one| u64::from(one) << 1 | u64::from(has_room)));
+            }
+            let rule = Banding::new(&DedupOptions::default(), None).unwrap();
+            for limit in [1, 7, 1_000, 100_000] {
+                let found = rule.best_of(counts.all(), limit, false);
+                let sorted = rule.best(&mut seen, limit, false);
+                let pairs = |found: &Found| -> Vec<(u32, u32)> {
+                    found.candidates.iter().map(|one| (one.number, one.rank)).collect()
+                };
+                assert_eq!((pairs(&found), found.cut), (pairs(&sorted), sorted.cut));
+            }
+        }
     }
 }

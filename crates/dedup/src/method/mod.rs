@@ -28,7 +28,7 @@ use crate::error::DedupError;
 use crate::options::DedupOptions;
 use brute_force::BruteForce;
 use exact::Exact;
-pub(crate) use minhash::{Banding, MinHash, default_plan};
+pub(crate) use minhash::{Banding, Counts, MinHash, default_plan};
 use sentences::Sentences;
 pub(crate) use shared::{best, by_keys};
 pub(crate) use simhash::SimHash;

@@ -16,7 +16,10 @@ pub(crate) fn by_keys(seen: &mut [u32], most: usize, limit: usize, cut: bool) ->
 /// At most `limit` of these: the oldest for a quarter of the places, and of the others the best by rank, then number. The
 /// oldest of a crowd are those that the rest are duplicates of; the nearest may all be duplicates themselves.
 pub(crate) fn best(mut candidates: Vec<Candidate>, limit: usize, cut: bool) -> Found {
-    let order = |candidate: &Candidate| (candidate.rank, candidate.number);
+    // One number for both is compared faster.
+    let order = |candidate: &Candidate| {
+        u64::from(candidate.rank) << u32::BITS | u64::from(candidate.number)
+    };
     let over = candidates.len() > limit;
     if over {
         let oldest = limit / 4;

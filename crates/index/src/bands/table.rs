@@ -77,6 +77,22 @@ impl Table {
         segment.run(tag).flat_map(move |at| self.listed(segment.entry(at)))
     }
 
+    /// Calls `each` with the ids of a key that are below this one, some at a time; they came in ascending order.
+    pub fn ids_below(&self, key: u64, id: u32, mut each: impl FnMut(&[u32])) {
+        let (segment, tag) = place(key);
+        let segment = &self.segments[segment];
+        for at in segment.run(tag) {
+            match segment.entry(at) {
+                Entry::One(own) if own < id => each(&[own]),
+                Entry::One(_) => {}
+                Entry::Many(list) => {
+                    let ids = &self.lists[list as usize];
+                    each(&ids[..ids.partition_point(|&own| own < id)]);
+                }
+            }
+        }
+    }
+
     /// How many ids a key has, dead ones among them.
     pub fn ids_len(&self, key: u64) -> usize {
         let (segment, tag) = place(key);

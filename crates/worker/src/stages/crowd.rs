@@ -71,19 +71,17 @@ pub fn crowd<W: Write>(
             }
             asks.flush(output)
         }
-        Crowd::Seen { taken, sights } => {
+        Crowd::Seen(crowded) => {
             let mut out = Records::for_all("taken");
             // The full ones are known as such.
-            for bucket in taken.into_iter().filter(|bucket| !full.contains(bucket)) {
-                if known.get(&bucket).is_some_and(|texts| !texts.is_empty()) {
+            for bucket in crowded.taken().iter().filter(|bucket| !full.contains(bucket)) {
+                if known.get(bucket).is_some_and(|texts| !texts.is_empty()) {
                     out.put(0, &[&bucket.to_le_bytes()], recipe, output)?;
                 }
             }
             out.flush(output)?;
             let mut out = Sights::new(&places, context);
-            for (text, others, full) in &sights {
-                out.put((*text, others, *full), recipe, output)?;
-            }
+            crowded.sights(|text, others, full| out.put((text, others, full), recipe, output))?;
             out.flush(output)
         }
     }
