@@ -267,7 +267,9 @@ describe('those who judge packages find nothing', () => {
   };
 
   test('publint', () => {
-    for (const one of [packed, native]) {
+    const all = JSON.parse(made.read(join('tarballs', 'packed.json'))) as Packed[];
+    expect(all.length).toBeGreaterThanOrEqual(3);
+    for (const one of all) {
       const { said, status } = judge('publint/src/cli.js', tarball(one), '--strict');
       expect(said).toContain('All good!');
       expect(status).toBe(0);

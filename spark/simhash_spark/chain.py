@@ -66,11 +66,11 @@ class Chain:
         self.held.append(self.leaf(frame).persist(StorageLevel.DISK_ONLY))
         return self.held[-1]
 
-    def release(self, but=None):
-        """Frees the disks and memory of executors of all that is held, one frame excepted."""
-        for one in [one for one in [*self.held, *self.sent] if one is not but]:
+    def release(self, but=None, first=0):
+        """Frees the disks and memory of executors of what is held, from a place on, one frame excepted."""
+        for one in [one for one in [*self.held[first:], *self.sent] if one is not but]:
             one.unpersist()
-        self.held = [one for one in self.held if one is but]
+        self.held[first:] = [one for one in self.held[first:] if one is but]
 
     def leaf(self, frame):
         """The rows of a frame without its plan, in which those of all stages before it would be, and again in each of them: what
@@ -145,8 +145,9 @@ class Chain:
         """Links and copies, those of a component in one part: found by large-star and small-star, until nothing moves."""
         edges = pick(self.done("stars", self.mapped(links, "stars")), "edge")
         for self.counts["turns"] in range(1, TURNS + 1):
-            before = self.counts.setdefault("moved", 0)
+            first, before = len(self.held) - 1, self.counts.setdefault("moved", 0)
             edges = pick(self.stage("small", pick(self.stage("large", edges), "edge")), "edge")
+            self.release(self.held[-1], first)  # The turn before, and half of this one.
             if self.counts["moved"] == before:
                 break
         else:

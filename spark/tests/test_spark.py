@@ -176,7 +176,9 @@ def test_what_is_connected_with_nothing_is_no_duplicate(session, monkeypatch):
 
     monkeypatch.setattr(chain, "TOGETHER", 0)
     frame = session.createDataFrame([(at, "" if at else "短文") for at in range(4)], "pos long, text string")
-    assert dedup(session, frame, worker=worker_path(), parts=2).collect() == []
+    found = dedup(session, frame, worker=worker_path(), parts=2)
+    assert found.collect() == []
+    found.unpersist()
 
 
 @pytest.mark.parametrize("name,words", MATCHES, ids=[row[0] for row in MATCHES])

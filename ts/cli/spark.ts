@@ -21,6 +21,11 @@ const { 'min-features': minFeatures } = features;
 /** The largest distance whose fingerprints can be spread over machines. */
 const MAX_DISTANCE = 4;
 const WORKER = 'simhash-native-worker';
+/** Packages are for the machines that clusters are made of. */
+const GET_WORKER =
+  process.platform === 'linux'
+    ? 'npm install @x/simhash-native-worker-linux-x64, or -arm64, has it for npx'
+    : 'cargo build --release -p simhash-worker makes it';
 
 /** Options of both commands. */
 export const sparking = {
@@ -221,7 +226,7 @@ export async function spark(
   if (program === undefined) {
     throw new UsageError(
       `${WORKER} was not found on the PATH`,
-      'npm install @x/simhash-native-worker-linux-x64, or -arm64, has it for npx; SIMHASH_WORKER names another one (docs/scale.md)',
+      `${GET_WORKER}; SIMHASH_WORKER names another one (docs/scale.md)`,
     );
   }
   const env = { PYSPARK_PYTHON: python, ...process.env, ...environment, ...pythonPath() };

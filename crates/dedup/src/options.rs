@@ -282,8 +282,8 @@ pub struct FileOptions {
     /// Decide and count, but write nothing.
     pub dry_run: bool,
     /// Most bytes of memory that the whole process may hold while files are deduplicated, at least
-    /// [`LEAST_MEMORY`](crate::LEAST_MEMORY): what there is beyond that lies in temporary files, some 200 bytes per document at most.
-    /// Changes no result. Linux; elsewhere an error. Default `None`: any.
+    /// [`LEAST_MEMORY`](crate::LEAST_MEMORY): what there is beyond that lies in temporary files, some 200 bytes per document at most, some 750 of
+    /// texts in full buckets of `minhash`. Changes no result. Linux; elsewhere an error. Default `None`: any.
     pub memory: Option<u64>,
     /// Folder of temporary files, which nobody else can open and which go away with the process. Better not one that itself lies in
     /// memory. Default `None`: that of the system.

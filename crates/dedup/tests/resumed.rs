@@ -137,6 +137,8 @@ fn kinds() -> Vec<DedupOptions> {
         DedupOptions { min_similarity: None, keep: by_date(), ..new() },
         DedupOptions { max_bucket: ACROSS, keep: by_date(), ..new() },
         DedupOptions { max_bucket: ACROSS, cluster: Cluster::Components, threads, ..new() },
+        // Full buckets.
+        DedupOptions { max_bucket: 4, threads, ..new() },
     ]
 }
 
@@ -286,7 +288,7 @@ fn damage_of_a_checkpoint_is_named_or_changes_nothing() {
     if child() || !cfg!(debug_assertions) {
         return;
     }
-    for kind in [0, 1, 7] {
+    for kind in [0, 1, 7, 9] {
         let corpus = Corpus::new(30);
         let expected = uninterrupted(&corpus, kind).0;
         let states = states(&corpus, NAME, kind);

@@ -371,7 +371,7 @@ impl Input {
         }
         Err(Failure(match self.alone {
             Some(stage) => format!(
-                "stage {stage} is one task, and has more than a quarter of --memory {memory}: give it more memory; more parts do not make it smaller"
+                "one task of stage {stage} has more than a quarter of --memory {memory}: give it more memory; more parts do not divide what is connected"
             ),
             None => format!(
                 "one part has more than a quarter of --memory {memory}: spread it over more than {} parts (--parts), or give more memory",

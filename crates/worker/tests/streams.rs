@@ -214,11 +214,12 @@ fn a_part_beyond_the_memory_is_refused() {
     let (code, _, line) = within("exact", "{}", "2M", &rows_stream(&[row], "{}"));
     assert_eq!(code, Some(3));
     assert!(line.contains("more than a quarter of --memory 2097152: spread it over"), "{line}");
-    for (stage, kind) in [("decide", "link"), ("crowd", "full")] {
+    let connected = [("stars", "link"), ("large", "edge"), ("small", "edge"), ("group", "copy")];
+    for (stage, kind) in [("decide", "link"), ("crowd", "full")].into_iter().chain(connected) {
         let row = Row { kind: kind.into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
         let (code, _, line) = within(stage, "{}", "2M", &rows_stream(&[row], "{}"));
         assert_eq!(code, Some(3));
-        let words = format!("stage {stage} is one task, and has more than a quarter of --memory");
+        let words = format!("one task of stage {stage} has more than a quarter of --memory");
         assert!(line.contains(&words) && !line.contains("--parts"), "{line}");
     }
 }
@@ -308,7 +309,10 @@ fn matches_takes_more_old_copies_and_cuts_than_it_may_hold() {
     let input = rows_stream(&[packed("copy", &recipe, &new)], &recipe);
     let (code, _, line) = within("matches", &recipe, "2M", &input);
     assert_eq!(code, Some(3));
-    assert!(line.contains("stage matches is one task") && line.contains("give it more"), "{line}");
+    assert!(
+        line.contains("one task of stage matches has more") && line.contains("give it more"),
+        "{line}"
+    );
 }
 
 #[test]

@@ -155,6 +155,10 @@ impl Candidates for Bands {
         buckets.made_of(taken + together.bytes());
         drop(together);
         for row in 0..levels.len() {
+            if row % 1024 == 0 {
+                parallel::check(cancel)?;
+            }
+            room.relieve()?;
             buckets.add_crowded(levels.text(row), row)?;
         }
         buckets.seal(groups.len(), &room, cancel)?;
@@ -214,8 +218,7 @@ impl Candidates for Bands {
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
         let levels = Levels::restore(from, groups.len(), &self.rule, &self.room)?;
-        let crowded = |text, row| row < levels.len() && levels.text(row) == text;
-        self.buckets = Buckets::restore(from, groups.len(), crowded, &self.room)?;
+        self.buckets = Buckets::restore(from, groups.len(), Some(&levels), &self.room)?;
         self.levels = levels;
         Ok(())
     }

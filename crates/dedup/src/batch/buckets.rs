@@ -1,6 +1,7 @@
 //! Buckets as columns: the texts of each, and which text sees how many of them.
 
 use super::candidates::Listed;
+use super::levels::Levels;
 use crate::checkpoint::{Plain, Restoring, Saving};
 use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
@@ -64,13 +65,13 @@ pub(super) fn sights(texts: &[u32]) -> impl Iterator<Item = (u32, usize)> {
     all.filter(|&(_, others)| others > 0)
 }
 
-/// Buckets in which somebody sees others.
+/// Buckets in which somebody sees others, and which texts are in full ones.
 #[derive(Default)]
 pub(super) struct Buckets {
     /// The texts of each bucket in the order in which they came.
     members: Column<u32>,
     sights: Column<Sight>,
-    /// By text that sees others: where its sights begin; one more for the end.
+    /// By text that sees others, or is in a full bucket: where its sights begin; one more for the end.
     starts: Column<u64>,
     /// Bytes of what they were made of.
     beside: usize,
@@ -150,7 +151,7 @@ impl Buckets {
         Ok(self.starts.push(self.sights.len() as u64)?)
     }
 
-    /// How many texts see others.
+    /// How many texts see others, or are in full buckets.
     pub(super) fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -176,7 +177,7 @@ impl Buckets {
         Ok(slots.into_iter().filter_map(|(_, listed)| listed).collect())
     }
 
-    /// The place-th text that sees others, and what it sees, bucket by bucket.
+    /// The place-th of these texts, and what it sees, bucket by bucket.
     pub(super) fn seen(&self, place: usize, mut see: impl FnMut(Seen<'_>)) -> u32 {
         let at = |place: usize| self.starts[place] as usize;
         let sights = &self.sights[at(place)..at(place + 1)];
@@ -199,11 +200,11 @@ impl Buckets {
         to.column(self.starts.len(), self.starts.iter().copied())
     }
 
-    /// What was kept of buckets of so many texts. `crowded`: whether a text has that place among those of full buckets.
+    /// What was kept of buckets of so many texts, beside full ones.
     pub(super) fn restore(
         from: &mut Restoring,
         texts: u32,
-        crowded: impl Fn(u32, usize) -> bool,
+        levels: Option<&Levels>,
         room: &Room,
     ) -> Result<Self, DedupError> {
         let [beside] = from.numbers()?;
@@ -217,7 +218,7 @@ impl Buckets {
             falls.push(fallen)?;
             Ok(text < texts)
         })?;
-        let mut last = 0;
+        let (mut last, mut crowded) = (0, 0);
         let sights: Column<Sight> = from.column(|sight: &Sight| {
             let others = u64::from(sight.count & !FULL);
             let end = sight.start.checked_add(others).filter(|&end| end <= count);
@@ -226,14 +227,22 @@ impl Buckets {
                 let (start, end) = (sight.start as usize, end as usize);
                 start == end || members[end - 1] < sight.text && falls[start] == falls[end - 1]
             });
-            let is_right = match sight.count {
-                CROWDED => crowded(sight.text, sight.start as usize),
-                _ => is_seen,
+            let is_right = if sight.count == CROWDED {
+                // Those of full buckets ascend as their places do, and none is left out.
+                crowded += 1;
+                let row = crowded - 1;
+                sight.start == row as u64
+                    && levels.is_some_and(|own| row < own.len() && own.text(row) == sight.text)
+            } else {
+                is_seen
             };
             let is_right = last <= sight.text && sight.text < texts && is_right;
             last = sight.text;
             is_right
         })?;
+        if crowded != levels.map_or(0, Levels::len) {
+            return Err(from.wrong("lists of another number of texts of full buckets"));
+        }
         let (mut before, end) = (None, sights.len() as u64);
         // The list of a text begins where the sights of the one before it end.
         let starts: Column<u64> = from.column(|&start| match before.replace(start) {

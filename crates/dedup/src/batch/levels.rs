@@ -2,7 +2,8 @@
 //!
 //! A text looks into its bucket of a band; where that is full it goes on to that of a longer key, and so on, and it is put into the first
 //! one with room ([`crate::method::Banding`]). So its signature and what is in the buckets tell what it sees, which nothing else holds: in
-//! a crowd each text sees some two hundred buckets.
+//! a crowd each text sees some two hundred buckets. In memory, whatever the bound, are what is in the buckets: some nine bytes for each
+//! band of a text that is put into one, none where all levels are full, as in a crowd of one template.
 
 use super::climb::Signatures;
 use crate::checkpoint::{Restoring, Saving};

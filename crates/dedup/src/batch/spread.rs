@@ -65,7 +65,7 @@ pub type ReadText<'a> = dyn Fn(u32, &mut dyn FnMut(&str)) -> bool + Sync + 'a;
 
 /// What became of full buckets.
 pub enum Crowd {
-    /// These buckets, too, have to be known: they are to be given, those without a text as well.
+    /// These buckets, too, have to be known: they are to be given, those without a text as well. None of a method without full buckets.
     Asks(Vec<u64>),
     /// Who sees whom.
     Seen(Crowded),

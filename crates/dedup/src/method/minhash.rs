@@ -125,7 +125,7 @@ impl Banding {
 }
 
 /// How often a text is seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 pub(crate) struct Count {
     pub(crate) number: u32,
     /// In how many bands.

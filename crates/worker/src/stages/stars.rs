@@ -1,8 +1,8 @@
 //! What is connected is brought to one part, where it is decided as if there were nothing else.
 //!
 //! [`large`] and [`small`] are the two operations of Kiveris, Lattanzi, Mirrokni, Rastogi and Vassilvitskii (large-star and small-star,
-//! "Connected components in map-reduce and beyond", 2014). They are run by turns until nothing moves. Each node then has one edge,
-//! which leads to the first node of its component. Neither makes more edges of those that there are.
+//! "Connected components in map-reduce and beyond", 2014). They are run by turns until nothing moves. Each node but the first of its
+//! component then has one edge, which leads to that. Neither makes more edges of those that there are.
 //!
 //! A record of kind `edge` is the place of a node, whose part it is in, and the place of another one.
 
@@ -22,10 +22,15 @@ struct Graph {
 
 impl Graph {
     /// Of rows of these kinds.
-    fn read(context: &Context, input: Input, stage: &str, kinds: &[&str]) -> Result<Self, Failure> {
+    fn read(
+        context: &Context,
+        input: Input,
+        stage: &'static str,
+        kinds: &[&str],
+    ) -> Result<Self, Failure> {
         let (mut numbers, mut edges) = (Numbers::default(), Vec::new());
         let mut add = |own: &[u8], other: &[u8]| edges.push((numbers.of(own), numbers.of(other)));
-        input.rows(|row| match row.kind.as_str() {
+        input.alone(stage).rows(|row| match row.kind.as_str() {
             kind if !kinds.contains(&kind) => Err(unexpected(&row, stage)),
             "link" => each_link(&row, &context.recipe, |[text, other], _, _| add(text, other)),
             _ => each_record(&row, &context.recipe, |[own, other]| {
@@ -82,8 +87,7 @@ impl<'a, W: Write> Edges<'a, W> {
     }
 }
 
-/// See the [table](super). What is connected by what one task has becomes a star, which has fewer edges, and all of them at last where one
-/// task has everything.
+/// See the [table](super). What is connected by what a task has becomes a star. A task that has everything so ends the search.
 ///
 /// # Errors
 /// Those of the streams.
@@ -98,10 +102,9 @@ pub fn stars<W: Write>(
         union.join(a, b);
     }
     let mut out = Edges::new(context, &graph.places, output);
-    // Numbers ascend: the first that is met of a component is its first.
-    let mut firsts = AHashMap::new();
     for node in 0..graph.places.len() {
-        let first = *firsts.entry(union.root(node)).or_insert(node);
+        // The smallest number, which is that of the first place.
+        let first = union.root(node);
         if first != node {
             out.put_both(node, first)?;
         }
@@ -171,14 +174,15 @@ pub fn group<W: Write>(
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
     let (mut parts, mut rows) = (AHashMap::<Vec<u8>, u32>::new(), Vec::<Row>::new());
-    input.rows(|row| match row.kind.as_str() {
+    input.alone("group").rows(|row| match row.kind.as_str() {
         "link" | "copy" => {
             rows.push(row);
             Ok(())
         }
         "edge" => each_record(&row, recipe, |[node, first]| {
-            if first < node {
-                parts.insert(node.to_vec(), part_of_place(first, context.parts));
+            let part = part_of_place(first, context.parts);
+            if first < node && parts.insert(node.to_vec(), part).is_some_and(|own| own != part) {
+                return Err(Failure("edges lead to two places: they have not come to rest".into()));
             }
             Ok(())
         }),
@@ -418,6 +422,9 @@ mod tests {
         let edge = |a: &[u8], b: &[u8]| row("edge", 0, &[a, b]);
         assert!(refused(small, &[edge(&a, &b)]).contains("an edge to a later place"));
         assert!(refused(group, &links(&[(1, 2)])).contains("has no edge"));
+        let node = (1u64 << 40).to_be_bytes();
+        let several = [9u64, 11, 12, 13, 14, 15].map(|first| edge(&node, &first.to_be_bytes()));
+        assert!(refused(group, &several).contains("have not come to rest"));
         assert!(
             refused(large, &links(&[(1, 2)])).contains("stage large knows no rows of kind link")
         );
