@@ -173,9 +173,6 @@ impl Candidates for Bands {
         cancel: &AtomicBool,
     ) -> Result<Vec<Listed>, DedupError> {
         let Self { buckets, levels, listed, rule, room, .. } = self;
-        if !levels.is_filled() {
-            levels.fill(rule, (room, threads, cancel))?;
-        }
         buckets.next(listed, room, threads, cancel, |place, memory: &mut Memory| {
             let Memory { seen, counts, others } = memory;
             let (mut cut, mut crowded) = (false, None);
@@ -207,19 +204,17 @@ impl Candidates for Bands {
         self.buckets.bytes() + self.levels.bytes()
     }
 
+    /// What is in full buckets takes as much disk as sketches do, and not long to find again.
     fn can_be_kept(&self) -> bool {
-        true
+        self.levels.len() == 0
     }
 
     fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
-        self.levels.save(to)?;
         self.buckets.save(to)
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        let levels = Levels::restore(from, groups.len(), &self.rule, &self.room)?;
-        self.buckets = Buckets::restore(from, groups.len(), Some(&levels), &self.room)?;
-        self.levels = levels;
+        self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
         Ok(())
     }
 }

@@ -1,7 +1,6 @@
 //! Buckets as columns: the texts of each, and which text sees how many of them.
 
 use super::candidates::Listed;
-use super::levels::Levels;
 use crate::checkpoint::{Plain, Restoring, Saving};
 use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
@@ -200,11 +199,10 @@ impl Buckets {
         to.column(self.starts.len(), self.starts.iter().copied())
     }
 
-    /// What was kept of buckets of so many texts, beside full ones.
+    /// What was kept of buckets of so many texts, of which none was full.
     pub(super) fn restore(
         from: &mut Restoring,
         texts: u32,
-        levels: Option<&Levels>,
         room: &Room,
     ) -> Result<Self, DedupError> {
         let [beside] = from.numbers()?;
@@ -218,7 +216,7 @@ impl Buckets {
             falls.push(fallen)?;
             Ok(text < texts)
         })?;
-        let (mut last, mut crowded) = (0, 0);
+        let mut last = 0;
         let sights: Column<Sight> = from.column(|sight: &Sight| {
             let others = u64::from(sight.count & !FULL);
             let end = sight.start.checked_add(others).filter(|&end| end <= count);
@@ -227,22 +225,10 @@ impl Buckets {
                 let (start, end) = (sight.start as usize, end as usize);
                 start == end || members[end - 1] < sight.text && falls[start] == falls[end - 1]
             });
-            let is_right = if sight.count == CROWDED {
-                // Those of full buckets ascend as their places do, and none is left out.
-                crowded += 1;
-                let row = crowded - 1;
-                sight.start == row as u64
-                    && levels.is_some_and(|own| row < own.len() && own.text(row) == sight.text)
-            } else {
-                is_seen
-            };
-            let is_right = last <= sight.text && sight.text < texts && is_right;
+            let is_right = last <= sight.text && sight.text < texts && is_seen;
             last = sight.text;
             is_right
         })?;
-        if crowded != levels.map_or(0, Levels::len) {
-            return Err(from.wrong("lists of another number of texts of full buckets"));
-        }
         let (mut before, end) = (None, sights.len() as u64);
         // The list of a text begins where the sights of the one before it end.
         let starts: Column<u64> = from.column(|&start| match before.replace(start) {

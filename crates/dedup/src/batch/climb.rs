@@ -4,7 +4,6 @@
 //! machine and over those that an engine has spread.
 
 use super::levels::Levels;
-use crate::checkpoint::{Restoring, Saving};
 use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
 use crate::method::Banding;
@@ -87,34 +86,6 @@ impl Signatures {
 
     pub(super) fn bytes(&self) -> usize {
         self.texts.bytes() + self.positions.bytes()
-    }
-
-    pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
-        to.column(self.texts.len(), self.texts.iter().copied())?;
-        to.column(self.positions.len(), self.positions.iter().copied())
-    }
-
-    /// What was kept of texts below `texts`.
-    pub(super) fn restore(
-        from: &mut Restoring,
-        texts: u32,
-        rule: &Banding,
-        room: &Room,
-    ) -> Result<Self, DedupError> {
-        let mut all = Self::new(room)?;
-        let mut last = None;
-        from.each(|text: u32| {
-            all.texts.push(text)?;
-            Ok(last.replace(text).is_none_or(|before| before < text) && text < texts)
-        })?;
-        from.each(|position: u32| {
-            all.positions.push(position)?;
-            Ok(true)
-        })?;
-        if all.positions.len() != all.texts.len() * rule.hashes() {
-            return Err(from.wrong("signatures of another length"));
-        }
-        Ok(all)
     }
 }
 

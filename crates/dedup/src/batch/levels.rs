@@ -6,7 +6,6 @@
 //! band of a text that is put into one, none where all levels are full, as in a crowd of one template.
 
 use super::climb::Signatures;
-use crate::checkpoint::{Restoring, Saving};
 use crate::decide::BATCH_DOCUMENTS;
 use crate::error::DedupError;
 use crate::method::Banding;
@@ -23,23 +22,17 @@ pub(super) struct Levels {
     texts: Table,
     /// Of all texts that are in buckets of `whole`.
     signatures: Signatures,
-    is_filled: bool,
 }
 
 impl Levels {
     /// Buckets that nothing is in yet.
     pub(super) fn new(whole: Vec<u64>, signatures: Signatures) -> Self {
-        Self { whole, texts: Table::new(), is_filled: signatures.len() == 0, signatures }
+        Self { whole, texts: Table::new(), signatures }
     }
 
     /// No text was in a full bucket.
     pub(super) fn none(room: &Room) -> Result<Self, DedupError> {
         Ok(Self::new(Vec::new(), Signatures::new(room)?))
-    }
-
-    /// Whether texts have been put into their buckets.
-    pub(super) fn is_filled(&self) -> bool {
-        self.is_filled
     }
 
     /// Puts texts into their buckets, one after the other. The result are the buckets of longer keys that somebody came to, ascending.
@@ -64,7 +57,6 @@ impl Levels {
                 }
             }
         }
-        self.is_filled = true;
         longer.sort_unstable();
         longer.dedup();
         longer.retain(|bucket| !self.is_whole(*bucket));
@@ -157,26 +149,5 @@ impl Levels {
             return 0;
         }
         self.whole.len() * size_of::<u64>() + self.texts.bytes() + self.signatures.bytes()
-    }
-
-    pub(super) fn save(&self, to: &mut Saving<'_>) -> Result<(), DedupError> {
-        to.column(self.whole.len(), self.whole.iter().copied())?;
-        self.signatures.save(to)
-    }
-
-    /// What was kept of texts below `texts`; they are still to be put into their buckets.
-    pub(super) fn restore(
-        from: &mut Restoring,
-        texts: u32,
-        rule: &Banding,
-        room: &Room,
-    ) -> Result<Self, DedupError> {
-        let mut last = None;
-        let whole = from.column(|&bucket: &u64| {
-            let before = last.replace(bucket);
-            before.is_none_or(|before| before < bucket) && Table::bucket(bucket) == bucket
-        })?;
-        let signatures = Signatures::restore(from, texts, rule, room)?;
-        Ok(Self::new(whole.iter().copied().collect(), signatures))
     }
 }

@@ -267,7 +267,7 @@ impl Candidates for Sentences {
     }
 
     fn restore(&mut self, from: &mut Restoring, groups: &Groups) -> Result<(), DedupError> {
-        self.buckets = Buckets::restore(from, groups.len(), None, &self.room)?;
+        self.buckets = Buckets::restore(from, groups.len(), &self.room)?;
         Ok(())
     }
 }

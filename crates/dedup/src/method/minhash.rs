@@ -69,11 +69,6 @@ impl Banding {
         self.plan.bands
     }
 
-    /// Positions of a signature.
-    pub(crate) fn hashes(&self) -> usize {
-        self.plan.hashes()
-    }
-
     /// The key of a band with so many positions more.
     pub(crate) fn longer_key(
         &self,
