@@ -68,7 +68,7 @@ pub enum Crowd {
     /// These buckets, too, have to be known: they are to be given, those without a text as well. None of a method without full buckets.
     Asks(Vec<u64>),
     /// Who sees whom.
-    Seen(Crowded),
+    Seen(Box<Crowded>),
 }
 
 /// What is in full buckets, and in those that their texts went on to.
@@ -360,7 +360,7 @@ impl Rules {
             asks.sort_unstable();
             return Ok(Crowd::Asks(asks));
         }
-        Ok(Crowd::Seen(Crowded { rule: rule.clone(), levels }))
+        Ok(Crowd::Seen(Box::new(Crowded { rule: rule.clone(), levels })))
     }
 
     /// The list of the text at a place of all that it sees, each as often as it does, with whether the bucket had room: candidates and
