@@ -109,7 +109,7 @@ function stageWorker({ arch, file }, folder) {
   );
   write(join(folder, 'package.json'), {
     ...{ name, version, description, license, repository, homepage, bugs, author },
-    ...{ os: ['linux'], cpu: [arch], bin: { [WORKER]: WORKER } },
+    ...{ type: 'commonjs', os: ['linux'], cpu: [arch], bin: { [WORKER]: WORKER } },
     ...{ files: [WORKER, ...stageLicences(folder)], publishConfig },
   });
 }

@@ -22,8 +22,8 @@ import { LineFile } from './work';
 
 /** Documents that are read, and bytes of their texts, about: of each end of the collection half of them. */
 const [SAMPLE, SAMPLE_BYTES] = [100_000, 24 << 20];
-/** Bytes that a run over files keeps for each document in its folder, so that it can go on: some 230, and as many beside them while a checkpoint is replaced. */
-const KEPT = 460;
+/** Bytes that a run over files keeps for each document in its folder, so that it can go on: 201 of its sketch and at most 19 of the checkpoint, and as many beside them while that is replaced. */
+const KEPT = 440;
 /** Bytes of an id in memory beside those that the plan of an index counts for a key. */
 const KEY = 16;
 /** Bytes of a process with the driver and three batches under way. */
