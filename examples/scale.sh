@@ -26,8 +26,8 @@ case $stage in
   sketch) "$worker" sketch "${own[@]}" "${file[@]}" -o "$out" ;;
   exact) run exact exact sketch "${part[@]}" ;;
   bands) run bands key sketch "${part[@]}" ;;
-  texts) run texts shared,copy "bands exact" "${part[@]}" ;;
-  pairs) run pairs bucket texts "${part[@]}" ;;
+  texts) run texts shared,copy,outline "sketch bands exact" "${part[@]}" ;;
+  pairs) run pairs bucket,outline texts "${part[@]}" ;;
   crowd-want) run crowd full pairs ;;
   crowd-find) run answer want crowd-want "${file[@]}" ;;
   crowd-ask) run crowd full,text,want "pairs crowd-want crowd-find" ;;
@@ -36,7 +36,7 @@ case $stage in
   more-want) run crowd full,text,ask,bucket,want "pairs crowd-want crowd-find crowd-ask ask-texts" ;;
   more-find) run answer want more-want "${file[@]}" ;;
   crowd) run crowd full,text,ask,bucket,want "pairs crowd-want crowd-find crowd-ask ask-texts more-want more-find" ;;
-  again) run pairs bucket,taken "texts crowd" "${part[@]}" ;;
+  again) run pairs bucket,outline,taken "texts crowd" "${part[@]}" ;;
   lists) run lists sight,ask,want "again crowd" "${part[@]}" ;;
   find) run answer want lists "${file[@]}" ;;
   verify) run verify list,text "lists find" "${part[@]}" ;;

@@ -102,8 +102,8 @@ class Chain:
         """The texts that are asked for, in every part that asks for them."""
         return self.every(lambda one: one.asked(pick(rows, "want"), self.function))
 
-    def buckets(self, found, copies):
-        return pick(self.stage("texts", pick(found, "shared").unionByName(copies)), "bucket")
+    def buckets(self, found, beside):
+        return self.stage("texts", pick(found, "shared").unionByName(beside)).where("kind != 'count'")
 
     def links(self):
         """Copies, and documents that match: what decisions rest on."""
@@ -111,7 +111,7 @@ class Chain:
             self.function("sketch", one.fields), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True, parsed=False)))
         keys = pick(sketched, "key")
         copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
-        buckets = self.buckets(self.stage("bands", keys), copies)
+        buckets = self.buckets(self.stage("bands", keys), copies.unionByName(pick(sketched, "outline")))
         seen = self.stage("pairs", buckets)
         state, sights = pick(seen, "full"), pick(seen, "sight")
         again = crowded = not state.isEmpty()

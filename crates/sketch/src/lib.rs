@@ -31,7 +31,7 @@ mod simhash;
 pub use bitmap::Bitmap;
 pub use fingerprinter::{Fingerprinter, FingerprinterOptions, Scratch, Sketch};
 pub use numbers::Numbers;
-pub use outline::Outline;
+pub use outline::{Folded, Outline};
 pub use prepared::{Kept, Material, MethodSketch, Prepared, Preparer, Sketcher};
 pub use reference::Reference;
 pub use shingles::{ALMOST_ONE, Shingles};

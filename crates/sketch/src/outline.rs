@@ -67,10 +67,89 @@ impl Outline {
             return 1.0;
         }
         let differ = self.bits.iter().zip(&other.bits).map(|(a, b)| (a ^ b).count_ones());
-        let differ: u32 = differ.sum();
-        let either = (self.count + other.count).saturating_sub(differ) / 2;
-        let common = either.min(self.count).min(other.count);
-        if differ == 0 { 1.0 } else { f64::from(common) / f64::from(common + differ) }
+        at_most(self.count, other.count, differ.sum())
+    }
+
+    /// The same in fewer bits; `None` of more than 64 features, and where nothing is known.
+    pub fn folded(&self) -> Option<Folded> {
+        let count = u8::try_from(self.count).ok()?;
+        let width = Folded::width(count)?;
+        let mut words = [0; Folded::WORDS];
+        for (at, bits) in self.bits.iter().enumerate() {
+            words[2 * at % width] |= *bits as u32;
+            words[(2 * at + 1) % width] |= (bits >> 32) as u32;
+        }
+        Some(Folded { words, count })
+    }
+}
+
+/// The largest Jaccard similarity of two sets of at most so many members that differ in at least so many.
+fn at_most(a: u32, b: u32, differ: u32) -> f64 {
+    let either = (a + b).saturating_sub(differ) / 2;
+    let common = either.min(a).min(b);
+    if differ == 0 { 1.0 } else { f64::from(common) / f64::from(common + differ) }
+}
+
+/// The [`Outline`] of a short text for the way to another machine: two bits for each feature, or more. Bits that are put
+/// together differ in no more members than before, so it bounds the similarity as well, less closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Folded {
+    /// As many as the count says, then zeros.
+    words: [u32; Folded::WORDS],
+    /// Features, repeated ones counted; not 0.
+    count: u8,
+}
+
+impl Folded {
+    const WORDS: usize = 4;
+
+    /// Words for so many features: a power of two.
+    fn width(count: u8) -> Option<usize> {
+        match count {
+            1..=16 => Some(1),
+            17..=32 => Some(2),
+            33..=64 => Some(4),
+            _ => None,
+        }
+    }
+
+    /// Appends its bytes: the number of features, then 4, 8 or 16 bytes of bits, little-endian.
+    pub fn put(&self, to: &mut Vec<u8>) {
+        to.push(self.count);
+        let width = Self::width(self.count).unwrap_or_default();
+        to.extend(self.words[..width].iter().flat_map(|word| word.to_le_bytes()));
+    }
+
+    /// Takes one from the start of bytes that [`Folded::put`] wrote; `None`: there is none.
+    pub fn take(bytes: &mut &[u8]) -> Option<Self> {
+        let (&count, rest) = bytes.split_first()?;
+        let (own, rest) = rest.split_at_checked(4 * Self::width(count)?)?;
+        let mut words = [0; Self::WORDS];
+        for (word, bytes) in words.iter_mut().zip(own.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        *bytes = rest;
+        Some(Self { words, count })
+    }
+
+    /// The largest Jaccard similarity that the two sets can have.
+    ///
+    /// ```
+    /// use simhash_sketch::Outline;
+    /// let [a, b] = [[1 << 59, 2 << 59, 3 << 59], [1 << 59, 2 << 59, 4 << 59]].map(|set| Outline::of(&set).folded());
+    /// assert_eq!(a.unwrap().jaccard_at_most(&b.unwrap()), 0.5);
+    /// assert_eq!(Outline::default().folded(), None);
+    /// ```
+    pub fn jaccard_at_most(&self, other: &Self) -> f64 {
+        let width = |one: &Self| Self::width(one.count).unwrap_or(1);
+        let width = width(self).min(width(other));
+        let (mut a, mut b) = ([0; Self::WORDS], [0; Self::WORDS]);
+        for at in 0..Self::WORDS {
+            a[at % width] |= self.words[at];
+            b[at % width] |= other.words[at];
+        }
+        let differ = a.iter().zip(&b).map(|(a, b)| (a ^ b).count_ones());
+        at_most(self.count.into(), other.count.into(), differ.sum())
     }
 }
 
@@ -92,6 +171,25 @@ mod tests {
             prop_assert_eq!(Outline::from_bytes(&bytes), None);
         }
 
+        #[test]
+        fn a_folded_one_is_read_as_it_was_written(hashes in proptest::collection::vec(any::<u64>(), 0..70)) {
+            let folded = Outline::of(&hashes).folded();
+            prop_assert_eq!(folded.is_some(), (1..=64).contains(&hashes.len()));
+            if let Some(folded) = folded {
+                let mut bytes = Vec::new();
+                folded.put(&mut bytes);
+                prop_assert_eq!(bytes.len(), 1 + [4, 8, 16, 16][(hashes.len() - 1) / 16]);
+                for end in 0..bytes.len() {
+                    prop_assert_eq!(Folded::take(&mut &bytes[..end]), None);
+                }
+                bytes.push(7);
+                let mut rest = &bytes[..];
+                prop_assert_eq!(Folded::take(&mut rest), Some(folded));
+                prop_assert_eq!(rest, [7]);
+                prop_assert!(folded.jaccard_at_most(&folded) >= 1.0);
+            }
+        }
+
         /// Few different hashes, so that sets overlap, and bits too.
         #[test]
         fn no_similarity_is_above_the_bound(
@@ -103,7 +201,12 @@ mod tests {
                 set.iter().map(|&one| one.wrapping_mul(spread) << 56 | one).collect()
             };
             let (a, b) = (hashes(&a), hashes(&b));
-            let bound = Outline::of(&a).jaccard_at_most(&Outline::of(&b));
+            let outlines = [Outline::of(&a), Outline::of(&b)];
+            let bound = outlines[0].jaccard_at_most(&outlines[1]);
+            if let [Some(a), Some(b)] = outlines.map(|one| one.folded()) {
+                let folded = a.jaccard_at_most(&b);
+                prop_assert!(bound <= folded, "{bound} > {folded}");
+            }
             let set = |mut hashes: Vec<u64>| {
                 hashes.sort_unstable();
                 hashes.dedup();

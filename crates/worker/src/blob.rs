@@ -8,6 +8,7 @@
 //! ends, then their bytes.
 
 use crate::{Failure, Recipe};
+use simhash_sketch::Folded;
 use std::ops::Range;
 
 /// Appends a number, seven bits to a byte, the lowest first.
@@ -325,6 +326,41 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// Packs places with their outlines.
+pub fn pack_outlines<'p>(
+    outlines: impl Iterator<Item = (&'p [u8], Folded)> + Clone,
+    recipe: &Recipe,
+) -> Vec<u8> {
+    let mut blob = recipe.digest().to_vec();
+    let alike = Alike::of(outlines.clone().map(|one| one.0));
+    alike.put_head(&mut blob);
+    for (place, outline) in outlines {
+        alike.put(place, &mut blob);
+        outline.put(&mut blob);
+    }
+    blob
+}
+
+/// Calls `each` with the places of a blob and their outlines.
+///
+/// # Errors
+/// It is damaged, or one of another recipe.
+pub fn outlines(
+    bytes: &[u8],
+    recipe: &Recipe,
+    mut each: impl FnMut(&[u8], Folded),
+) -> Result<(), Failure> {
+    let mut blob = Blob::new(bytes, recipe)?;
+    let alike = Alike::head(&mut blob)?;
+    let mut place = alike.common.to_vec();
+    while !blob.is_empty() {
+        place.truncate(alike.common.len());
+        place.extend_from_slice(alike.rest(&mut blob)?);
+        each(&place, Folded::take(&mut blob.0).ok_or_else(torn)?);
+    }
+    Ok(())
+}
+
 /// Bytes of a bucket without those that are always 0.
 fn bucket_bytes(recipe: &Recipe) -> usize {
     (u64::BITS - recipe.rules().zeros()).div_ceil(8) as usize
@@ -460,6 +496,38 @@ mod tests {
             expected.sort_unstable();
             sort(&mut given);
             prop_assert_eq!(given, expected);
+        }
+    }
+
+    #[test]
+    fn outlines_come_back_and_torn_ones_do_not() {
+        let recipe = Recipe::new("{}").unwrap();
+        let outline = |count: u64| {
+            let hashes: Vec<u64> = (0..count).map(|one| one.wrapping_mul(0x9E37 << 48)).collect();
+            simhash_sketch::Outline::of(&hashes).folded().unwrap()
+        };
+        for places in [vec![vec![7; 8], vec![9; 8]], vec![vec![1; 8], vec![1; 9], vec![]]] {
+            let places: Vec<Vec<u8>> = places;
+            let given: Vec<(&[u8], Folded)> =
+                places.iter().map(Vec::as_slice).zip([1, 20, 64].map(outline)).collect();
+            let bytes = pack_outlines(given.iter().copied(), &recipe);
+            for end in 0..=bytes.len() {
+                let mut found = Vec::new();
+                let read = outlines(&bytes[..end], &recipe, |place, outline| {
+                    found.push((place.to_vec(), outline));
+                });
+                // A blob may end behind an outline.
+                let is_whole = found.len() == given.len();
+                assert!(read.is_ok() || !is_whole, "{end}");
+                assert_eq!(end == bytes.len(), is_whole, "{end}");
+                for (found, given) in found.iter().zip(&given) {
+                    assert_eq!((&found.0[..], found.1), *given);
+                }
+            }
+            let mut other = bytes;
+            *other.last_mut().unwrap() ^= 1;
+            other.push(0);
+            assert!(outlines(&other, &recipe, |_, _| ()).is_err());
         }
     }
 

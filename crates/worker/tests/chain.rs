@@ -290,6 +290,52 @@ fn thresholds_and_measures_have_the_bytes_of_files() {
     }
 }
 
+/// Titles of words that come often, so that most have much in common with many others; some are edited.
+fn titles(seed: u64, count: usize) -> Vec<String> {
+    let mut random = Random(seed);
+    let words: Vec<String> = (0..24).map(|_| random.text(3)).collect();
+    let mut titles: Vec<String> = Vec::new();
+    for at in 0..count {
+        let other = titles.get(random.below(at + 1)).filter(|_| at % 5 == 0).cloned();
+        titles.push(match other {
+            Some(other) => random.edited(&other, 1),
+            None => {
+                let length = 4 + random.below(if at % 10 == 1 { 20 } else { 3 });
+                (0..length).map(|_| words[random.below(words.len())].as_str()).collect()
+            }
+        });
+    }
+    titles
+}
+
+#[test]
+fn titles_that_are_not_alike_are_told_apart_before_they_are_sent() {
+    let texts = titles(51, 1_500);
+    for (cluster, bucket) in [
+        (Cluster::Representative, 2_000),
+        (Cluster::Components, 2_000),
+        // Some are in full buckets.
+        (Cluster::Representative, 12),
+    ] {
+        let options = DedupOptions {
+            cluster,
+            min_similarity: Some(0.6),
+            max_bucket: bucket,
+            ..DedupOptions::default()
+        };
+        let mode = format!("{cluster:?}").to_lowercase();
+        let recipe = json!({ "cluster": mode, "minSimilarity": 0.6, "maxBucket": bucket });
+        let rounds = same_of(&texts, 1, &recipe, &options, 3, 2);
+        assert_eq!(rounds > 0, bucket == 12, "{recipe}");
+        let (_, documents) = lines(&texts, &mut Random(1));
+        let recipe = recipe.to_string();
+        let chain = Chain { documents: &documents, recipe: &recipe, parts: 3, tasks: 2 };
+        let (_, counts, _) = chain.settle();
+        let [candidates, compared, edges] = ["candidates", "compared", "edges"].map(|n| counts[n]);
+        assert!(edges > 100 && candidates > 3 * compared, "{candidates} {compared} {edges}");
+    }
+}
+
 /// Several of the sentences of a page are those of another one.
 fn pages(seed: u64) -> Vec<String> {
     let mut random = Random(seed);

@@ -16,7 +16,7 @@ use crate::options::{Cluster, DedupOptions, Keep};
 use ahash::{AHashMap, AHashSet};
 use parking_lot::Mutex;
 use simhash_index::bands::Table;
-use simhash_sketch::{Kept, MethodSketch, Outline, Scratch, Sketcher, hamming};
+use simhash_sketch::{Folded, Kept, MethodSketch, Outline, Scratch, Sketcher, hamming};
 use simhash_store::Room;
 use std::sync::atomic::AtomicBool;
 
@@ -54,6 +54,8 @@ pub struct Sketched {
     /// The buckets that its bands, sentences or blocks of its fingerprint lead to: the lowest [`Rules::zeros`] bits are 0. One may be
     /// there twice.
     pub buckets: Vec<u64>,
+    /// What excludes most texts that it is not similar to, where it costs nothing more to make it.
+    pub outline: Option<Folded>,
     fingerprint: Option<u64>,
 }
 
@@ -223,7 +225,8 @@ impl Rules {
         };
         let exact = (!prepared.is_empty).then_some(prepared.exact);
         let fingerprint = prepared.sketch.fingerprint();
-        Sketched { exact, is_short: prepared.is_short, buckets, fingerprint }
+        let outline = prepared.outline.folded().filter(|_| self.comparer.has_bound());
+        Sketched { exact, is_short: prepared.is_short, buckets, fingerprint, outline }
     }
 
     /// Appends the place of a document: bytes that sort in the order of taking. `position` is its place in the input. Behind it stands
@@ -410,6 +413,11 @@ impl Rules {
     /// Whether texts with these outlines can match.
     pub fn may_match(&self, a: &Outline, b: &Outline) -> bool {
         self.comparer.may_match(a, b)
+    }
+
+    /// Whether texts with these outlines can match: less closely.
+    pub fn may_match_folded(&self, a: &Folded, b: &Folded) -> bool {
+        self.comparer.may_be_similar(a.jaccard_at_most(b))
     }
 
     /// A text as one of two that are compared. What was cut of a number once is given again for a while.

@@ -75,15 +75,20 @@ impl Comparer {
 
     /// Goes over a text whose sketch alone is kept, and an outline.
     pub(crate) fn outline(&self, text: &str, scratch: &mut Scratch) -> Prepared {
-        if !self.is_exact && self.verifier.as_ref().is_some_and(Verifier::has_bound) {
+        if !self.is_exact && self.has_bound() {
             return self.preparer.prepare(text, Kept::Outline, scratch);
         }
         self.sketch(text, scratch)
     }
 
+    /// Whether outlines exclude anything.
+    pub(crate) fn has_bound(&self) -> bool {
+        self.verifier.as_ref().is_some_and(Verifier::has_bound)
+    }
+
     /// The outline of a text, if it bounds anything.
     pub(crate) fn bound(&self, text: &str, scratch: &mut Scratch) -> Outline {
-        if self.verifier.as_ref().is_some_and(Verifier::has_bound) {
+        if self.has_bound() {
             return self.plain.prepare(text, Kept::Outline, scratch).outline;
         }
         Outline::default()
@@ -122,7 +127,12 @@ impl Comparer {
 
     /// Whether two texts with these outlines can reach the threshold.
     pub(crate) fn may_match(&self, a: &Outline, b: &Outline) -> bool {
-        self.verifier.as_ref().is_none_or(|verifier| verifier.may_match(a, b))
+        self.may_be_similar(a.jaccard_at_most(b))
+    }
+
+    /// Whether two texts whose features have a Jaccard similarity of at most so much can reach the threshold.
+    pub(crate) fn may_be_similar(&self, features: f64) -> bool {
+        self.verifier.as_ref().is_none_or(|verifier| verifier.may_match(features))
     }
 
     /// How documents relate to others: pairs of numbers, each a duplicate and the one it duplicates.

@@ -7,7 +7,7 @@ use crate::options::{DedupOptions, Measure};
 use crate::verify::{Evidence, reaching};
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{ALMOST_ONE, Bitmap, Features, Fingerprinter, Outline};
+use simhash_sketch::{ALMOST_ONE, Bitmap, Features, Fingerprinter};
 use simhash_store::Room;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -37,9 +37,9 @@ impl Verifier {
         matches!(self.measure, Measure::Auto | Measure::Jaccard)
     }
 
-    /// Whether two texts with these outlines can reach the threshold.
-    pub(crate) fn may_match(&self, a: &Outline, b: &Outline) -> bool {
-        self.may_reach(a.jaccard_at_most(b), self.least)
+    /// Whether two texts whose features are at most so similar can reach the threshold.
+    pub(crate) fn may_match(&self, features: f64) -> bool {
+        self.may_reach(features, self.least)
     }
 
     /// Whether two texts of which one has this evidence and the other this bitmap can have a similarity of `least`.

@@ -2,10 +2,10 @@
 
 use super::entries::{Filter, PlacedEntries};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
-use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries};
+use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries, pack_outlines};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
-use ahash::AHashSet;
+use ahash::{AHashMap, AHashSet};
 use std::cmp::Ordering;
 use std::io::Write;
 use std::sync::Arc;
@@ -137,9 +137,14 @@ pub fn texts<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
-    let mut copies = AHashSet::new();
+    let (mut copies, mut outlines) = (AHashSet::new(), Vec::new());
     let (mut places, mut shared) = (Numbers::default(), Vec::new());
-    input.rows(|row| match row.kind.as_str() {
+    input.rows(|mut row| match row.kind.as_str() {
+        "outline" => {
+            packed(&row)?;
+            outlines.extend(row.blob.take());
+            Ok(())
+        }
         "copy" => each_record(&row, recipe, |[place, _]| {
             copies.insert(places.of(place));
             Ok(())
@@ -150,6 +155,8 @@ pub fn texts<W: Write>(
         }),
         _ => Err(unexpected(&row, "texts")),
     })?;
+    let mut known = AHashMap::new();
+    known.extend(places.outlines(&outlines, recipe)?);
     let mut parts: Vec<Vec<(u64, u32)>> = vec![Vec::new(); context.parts as usize];
     for (bucket, number) in shared.into_iter().filter(|one| !copies.contains(&one.1)) {
         parts[part_of(bucket, context.parts) as usize].push((bucket, number));
@@ -158,6 +165,15 @@ pub fn texts<W: Write>(
         if !entries.is_empty() {
             let packed = pack_entries(entries, |number| places.get(number), recipe);
             output.blob("bucket", part, packed)?;
+            let mut texts: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
+            texts.sort_unstable();
+            texts.dedup();
+            texts.sort_unstable_by(|&a, &b| places.get(a).cmp(places.get(b)));
+            let outline = |text: &u32| Some((places.get(*text), *known.get(text)?));
+            let mut outlines = texts.iter().filter_map(outline).peekable();
+            if outlines.peek().is_some() {
+                output.blob("outline", part, pack_outlines(outlines, recipe))?;
+            }
         }
     }
     Ok(())

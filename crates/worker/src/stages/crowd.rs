@@ -12,6 +12,7 @@ use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::{AHashMap, AHashSet};
 use simhash_dedup::stages::Crowd;
+use simhash_sketch::{Outline, Scratch};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ pub fn crowd<W: Write>(
         _ => Err(unexpected(&row, "crowd")),
     })?;
     wanted.into_iter().try_for_each(|pos| given.get(pos).map(|_| ()))?;
-    let (places, entries) = own.sorted();
+    let (places, entries, _) = own.sorted();
     let positions = places.positions(recipe)?;
     let mut wants = Wants::default();
     positions.iter().filter(|&&pos| !given.has(pos)).for_each(|&pos| wants.ask(0, pos));
@@ -80,8 +81,16 @@ pub fn crowd<W: Write>(
                 }
             }
             out.flush(output)?;
+            let mut scratch = Scratch::default();
+            let mut outline = |&pos| Ok(rules.outline(given.get(pos)?, &mut scratch));
+            let outlines =
+                positions.iter().map(&mut outline).collect::<Result<Vec<Outline>, Failure>>()?;
             let mut out = Sights::new(&places, context);
-            crowded.sights(|text, others, full| out.put((text, others, full), recipe, output))?;
+            crowded.sights(|text, others, full| {
+                let outline = |text: u32| &outlines[text as usize];
+                let is_excluded = |other| !rules.may_match(outline(text), outline(other));
+                out.put((text, others), (full, &is_excluded), recipe, output)
+            })?;
             out.flush(output)
         }
     }

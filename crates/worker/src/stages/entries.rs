@@ -1,6 +1,8 @@
 //! Entries of buckets, without an allocation for each.
 
 use super::places::{Arena, Numbers, Places, prefix};
+use crate::{Failure, Recipe};
+use simhash_sketch::Folded;
 use std::cmp::Ordering;
 
 /// Buckets of texts, by the numbers of their places.
@@ -15,15 +17,25 @@ impl Entries {
         self.all.push((bucket, self.places.of(place)));
     }
 
-    /// All places, and the entries by their numbers: by bucket, in which texts ascend. A text that is in a bucket twice stays there twice.
-    pub(super) fn sorted(self) -> (Places, Vec<(u64, u32)>) {
+    /// The outlines of these cells, those of the texts that are in a bucket, by number as they came.
+    pub(super) fn outlines(
+        &self,
+        cells: &[Vec<u8>],
+        recipe: &Recipe,
+    ) -> Result<Vec<(u32, Folded)>, Failure> {
+        self.places.outlines(cells, recipe)
+    }
+
+    /// All places, the entries by their numbers: by bucket, in which texts ascend; and for each number as it came that of its place. A text that is
+    /// in a bucket twice stays there twice.
+    pub(super) fn sorted(self) -> (Places, Vec<(u64, u32)>, Vec<u32>) {
         let (places, sorted) = self.places.sorted();
         let mut all = self.all;
         for entry in &mut all {
             entry.1 = sorted[entry.1 as usize];
         }
         all.sort_unstable();
-        (places, all)
+        (places, all, sorted)
     }
 }
 

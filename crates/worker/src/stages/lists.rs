@@ -1,5 +1,6 @@
 //! Who sees whom to lists of candidates. A text is gone through by itself, with what it sees at hand: nothing is numbered across texts.
 
+use super::candidates::Flags;
 use super::places::prefix;
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
 use crate::blob::{Blob, list, list_size, put_list, put_number};
@@ -79,7 +80,7 @@ impl All {
     }
 }
 
-/// The place of a text, whether the bucket was full, and the places that it sees there.
+/// The place of a text, [`Flags`], and the places that it sees there.
 fn fields<'a>(blob: &mut Blob<'a>) -> Result<[&'a [u8]; 3], Failure> {
     Ok([blob.field()?, blob.field()?, blob.field()?])
 }
@@ -88,43 +89,52 @@ fn fields<'a>(blob: &mut Blob<'a>) -> Result<[&'a [u8]; 3], Failure> {
 #[derive(Default)]
 struct Seen {
     bytes: Vec<u8>,
-    /// The place of each as often as it is seen, and whether the bucket had room.
-    found: Vec<(u64, Range<usize>, bool)>,
+    /// The place of each as often as it is seen, whether the bucket had room, and whether it is excluded.
+    found: Vec<(u64, Range<usize>, bool, bool)>,
     /// By number.
     places: Vec<Range<usize>>,
+    /// By number.
+    excluded: Vec<bool>,
     /// Each as often as it is seen.
     all: Vec<(u32, bool)>,
 }
 
 impl Seen {
     /// Bytes of one beside its place, while it grows.
-    const EACH: usize = 2 * size_of::<(u64, Range<usize>, bool)>();
+    const EACH: usize = 2 * size_of::<(u64, Range<usize>, bool, bool)>();
 
     fn clear(&mut self) {
         self.bytes.clear();
         self.found.clear();
         self.places.clear();
+        self.excluded.clear();
         self.all.clear();
     }
 
-    fn add(&mut self, others: &[u8], has_room: bool) -> Result<(), Failure> {
+    fn add(&mut self, others: &[u8], flags: Flags<'_>) -> Result<(), Failure> {
         let Self { bytes, found, .. } = self;
+        let (has_room, mut at) = (!flags.is_full(), 0);
         list(others, |place| {
             let begin = bytes.len();
             bytes.extend_from_slice(place);
-            found.push((prefix(place), begin..bytes.len(), has_room));
+            found.push((prefix(place), begin..bytes.len(), has_room, flags.is_excluded(at)));
+            at += 1;
         })
     }
 
     fn number(&mut self) {
-        let Self { bytes, found, places, all } = self;
+        let Self { bytes, found, places, excluded, all } = self;
         let place = |range: &Range<usize>| &bytes[range.clone()];
         found.sort_unstable_by(|a, b| {
             a.0.cmp(&b.0).then_with(|| place(&a.1).cmp(place(&b.1))).then(a.2.cmp(&b.2))
         });
-        for (_, range, has_room) in found {
+        for (_, range, has_room, is_excluded) in found {
             if places.last().is_none_or(|last| place(last) != place(range)) {
                 places.push(range.clone());
+                excluded.push(false);
+            }
+            if let Some(known) = excluded.last_mut() {
+                *known |= *is_excluded;
             }
             all.push((places.len() as u32 - 1, *has_room));
         }
@@ -171,13 +181,14 @@ pub fn lists<W: Write>(
         let (mut is_full, mut bytes) = (false, 0usize);
         seen.clear();
         for sight in sights {
-            let [_, full, others] = given.fields(sight);
-            is_full |= full == [1];
+            let [_, flags, others] = given.fields(sight);
+            let flags = Flags::new(flags);
+            is_full |= flags.is_full();
             // Packed, places have but once what they begin with.
             let (count, places) = list_size(others)?;
             bytes = bytes.saturating_add(places.saturating_mul(2) + count * Seen::EACH);
             context.must_fit(bytes)?;
-            seen.add(others, full != [1])?;
+            seen.add(others, flags)?;
         }
         seen.number();
         positions.clear();
@@ -192,8 +203,9 @@ pub fn lists<W: Write>(
             }
             found.retain(|one| !is_old(pos) && is_old(positions[one.0 as usize]));
         }
-        let Some(first) = found.iter().map(|one| one.0).min() else { continue };
         candidates += found.len() as u64;
+        found.retain(|one| !seen.excluded[one.0 as usize]);
+        let Some(first) = found.iter().map(|one| one.0).min() else { continue };
         let first = seen.place(first);
         let number = firsts.of(first) as usize;
         begun.resize(begun.len().max(number + 1), 0);

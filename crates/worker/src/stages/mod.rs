@@ -2,12 +2,12 @@
 //!
 //! | stage | reads | writes |
 //! |---|---|---|
-//! | [`sketch`] | documents: `pos`, `text`, and `key` or `number`; or `pos` and `line` | `exact` by hash, `key` by bucket |
+//! | [`sketch`] | documents: `pos`, `text`, and `key` or `number`; or `pos` and `line` | `exact` by hash, `key` by bucket, `outline` by place |
 //! | [`exact`] | `exact` | `copy` by place: documents whose text an earlier one has |
 //! | [`bands`] | `key` | `shared` by place: entries of buckets of several documents |
 //! | [`asked`] | `ask`, then `key` in any parts | `shared` by place: entries of buckets that were asked for |
-//! | [`texts`] | `shared`, `copy` | `bucket` by bucket: entries of first documents |
-//! | [`pairs`] | `bucket`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
+//! | [`texts`] | `shared`, `copy`, `outline` | `bucket` by bucket: entries of first documents; their `outline` |
+//! | [`pairs`] | `bucket`, `outline`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
 //! | [`crowd`] | `full`, `ask`, `bucket`, `text`, `want` | `want`, or `ask`, or `sight` and `taken` |
 //! | [`lists`] | `sight` | `list` by the first text that the later one sees, `want` |
 //! | [`verify`] | `list`, `text` | `link` |

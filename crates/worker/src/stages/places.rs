@@ -1,10 +1,12 @@
 //! Places of documents, by number.
 
 use super::position;
+use crate::blob::outlines;
 use crate::{Failure, Recipe};
 use ahash::{AHashMap, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
+use simhash_sketch::Folded;
 use std::ops::Range;
 
 /// The first bytes of a place, which sort as places do where these differ.
@@ -77,6 +79,30 @@ impl Numbers {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => *entry.insert(arena.push(place)).get(),
         }
+    }
+
+    /// The number of a place that came.
+    pub(super) fn find(&self, place: &[u8]) -> Option<u32> {
+        let Self { arena, whole, known, state } = self;
+        if let Ok(own) = <[u8; 8]>::try_from(place) {
+            return whole.get(&own).copied();
+        }
+        known.find(state.hash_one(place), |&number| arena.get(number) == place).copied()
+    }
+
+    /// The outlines that these cells have of places that came, by number.
+    pub(super) fn outlines(
+        &self,
+        cells: &[Vec<u8>],
+        recipe: &Recipe,
+    ) -> Result<Vec<(u32, Folded)>, Failure> {
+        let mut found = Vec::new();
+        for cell in cells {
+            outlines(cell, recipe, |place, outline| {
+                found.extend(self.find(place).map(|number| (number, outline)));
+            })?;
+        }
+        Ok(found)
     }
 
     pub(super) fn get(&self, number: u32) -> &[u8] {

@@ -203,7 +203,8 @@ impl Chain<'_> {
         let keys = pick(&all, &["key"]);
         let shared = self.stage("bands", &keys, &[]);
         let both = |shared: &[Row]| [pick(shared, &["shared"]), copies.clone()].concat();
-        let buckets = pick(&self.stage("texts", &both(&shared), &[]), &["bucket"]);
+        let own = [both(&shared), pick(&all, &["outline"])].concat();
+        let buckets = pick(&self.stage("texts", &own, &[]), &["bucket", "outline"]);
         let mut seen = self.stage("pairs", &buckets, &[]);
         let full = pick(&seen, &["full"]);
         let mut rounds = 0;
