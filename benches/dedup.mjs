@@ -24,7 +24,7 @@ const shared = join(root, '../shared/data');
 /** 592,598 documents: news, titles, documentation. */
 const SETS = ['zh-news-eventmonitor', 'zh-hotsearch-titles', 'zh-docs-tidb'];
 /** Rounds, of which the median counts; what is compared takes turns. */
-const ROUNDS = 3;
+const ROUNDS = 9;
 const METHODS = ['minhash', 'simhash', 'sentences'];
 
 export async function bench(options) {

@@ -82,7 +82,11 @@ impl<'a> Blob<'a> {
         }
     }
 
-    fn bytes(&mut self, count: usize) -> Result<&'a [u8], Failure> {
+    /// The next bytes.
+    ///
+    /// # Errors
+    /// There are fewer.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Failure> {
         let (bytes, rest) = self.0.split_at_checked(count).ok_or_else(torn)?;
         self.0 = rest;
         Ok(bytes)

@@ -4,8 +4,8 @@
 //! answered so far comes in again each time, so that a run depends on none before it. What it asked for comes in again, too: a text that
 //! does not come is refused then, and not asked for again without end.
 
-use super::candidates::Sights;
 use super::entries::{Entries, buckets};
+use super::sights::Sights;
 use super::{Given, Records, Wants, each_record, packed, unexpected};
 use crate::blob;
 use crate::rows::{Input, Output};
@@ -91,7 +91,7 @@ pub fn crowd<W: Write>(
                 let is_excluded = |other| !rules.may_match(outline(text), outline(other));
                 out.put((text, others), (full, &is_excluded), recipe, output)
             })?;
-            out.flush(output)
+            out.flush(recipe, output)
         }
     }
 }

@@ -1,12 +1,11 @@
 //! Who sees whom to lists of candidates. A text is gone through by itself, with what it sees at hand: nothing is numbered across texts.
 
-use super::candidates::Flags;
 use super::places::prefix;
+use super::sights::All;
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
-use crate::blob::{Blob, list, list_size, put_list, put_number};
+use crate::blob::{put_list, put_number};
 use crate::rows::{Input, Output};
-use crate::{Context, Failure, Recipe};
-use std::cmp::Ordering;
+use crate::{Context, Failure};
 use std::io::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,76 +13,6 @@ use std::sync::Arc;
 /// Lists that begin with the same text, of all parts together: the texts of these are sent to one part. More are spread, so that a crowd
 /// that begins with one text is not all in one part. Each part has its share of the number, and one at least.
 const TOGETHER: u32 = 4096;
-
-/// A record of a text that sees others in a bucket: where it begins.
-struct Sight {
-    prefix: u64,
-    cell: u32,
-    at: u32,
-    /// The prefix is all of the place, as of most.
-    is_whole: bool,
-}
-
-/// The records of all texts.
-#[derive(Default)]
-struct All {
-    cells: Vec<Vec<u8>>,
-    sights: Vec<Sight>,
-}
-
-impl All {
-    /// Bytes of a record beside its cell: itself, and what is known of the first text that it may lead to.
-    const EACH: usize = 4 * size_of::<Sight>();
-
-    /// Takes a cell; the bytes that it makes necessary, as [`Input::sifted`] wants them.
-    fn take(&mut self, cell: Vec<u8>, recipe: &Recipe) -> Result<u64, Failure> {
-        let (mut blob, mut others, before) = (Blob::new(&cell, recipe)?, 0, self.sights.len());
-        while !blob.is_empty() {
-            let at = (cell.len() - blob.len()) as u32;
-            let [text, _, list] = fields(&mut blob)?;
-            others += list_size(list)?.0;
-            let (prefix, is_whole) = (prefix(text), text.len() == 8);
-            self.sights.push(Sight { prefix, cell: self.cells.len() as u32, at, is_whole });
-        }
-        let sights = (self.sights.len() - before) * Self::EACH;
-        // The cell stays as it is.
-        let bytes = grown(sights + others * Wants::EACH) + cell.len().div_ceil(4) as u64;
-        self.cells.push(cell);
-        Ok(bytes)
-    }
-
-    /// The fields of a record that was taken.
-    fn fields(&self, sight: &Sight) -> [&[u8]; 3] {
-        let mut blob = Blob::inner(&self.cells[sight.cell as usize][sight.at as usize..]);
-        fields(&mut blob).unwrap_or_default()
-    }
-
-    /// By the places of their texts.
-    fn order(&self, a: &Sight, b: &Sight) -> Ordering {
-        a.prefix.cmp(&b.prefix).then_with(|| {
-            if a.is_whole && b.is_whole {
-                return Ordering::Equal;
-            }
-            self.fields(a)[0].cmp(self.fields(b)[0])
-        })
-    }
-
-    /// The records of each text together, by its place.
-    fn sort(&mut self) {
-        let mut sights = std::mem::take(&mut self.sights);
-        sights.sort_unstable_by(|a, b| self.order(a, b));
-        self.sights = sights;
-    }
-
-    fn by_text(&self) -> impl Iterator<Item = &[Sight]> {
-        self.sights.chunk_by(|a, b| self.order(a, b).is_eq())
-    }
-}
-
-/// The place of a text, [`Flags`], and the places that it sees there.
-fn fields<'a>(blob: &mut Blob<'a>) -> Result<[&'a [u8]; 3], Failure> {
-    Ok([blob.field()?, blob.field()?, blob.field()?])
-}
 
 /// What one text sees, by numbers of its own, which ascend with the places.
 #[derive(Default)]
@@ -111,15 +40,10 @@ impl Seen {
         self.all.clear();
     }
 
-    fn add(&mut self, others: &[u8], flags: Flags<'_>) -> Result<(), Failure> {
-        let Self { bytes, found, .. } = self;
-        let (has_room, mut at) = (!flags.is_full(), 0);
-        list(others, |place| {
-            let begin = bytes.len();
-            bytes.extend_from_slice(place);
-            found.push((prefix(place), begin..bytes.len(), has_room, flags.is_excluded(at)));
-            at += 1;
-        })
+    fn add(&mut self, place: &[u8], has_room: bool, is_excluded: bool) {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(place);
+        self.found.push((prefix(place), begin..self.bytes.len(), has_room, is_excluded));
     }
 
     fn number(&mut self) {
@@ -161,7 +85,10 @@ pub fn lists<W: Write>(
             return Err(unexpected(&row, "lists"));
         }
         packed(&row)?;
-        given.take(row.blob.take().unwrap_or_default(), recipe)
+        let cell = row.blob.take().unwrap_or_default();
+        let [sights, others, bytes] = given.take(cell, recipe)?;
+        // The cell stays as it is.
+        Ok(grown(sights * All::EACH + others * Wants::EACH) + bytes.div_ceil(4) as u64)
     })?;
     given.sort();
     let is_old = |pos: u64| recipe.against().is_some_and(|new| pos < new);
@@ -174,21 +101,20 @@ pub fn lists<W: Write>(
     let together = (TOGETHER / context.parts).max(1);
     let (mut seen, mut positions) = (Seen::default(), Vec::new());
     let (mut others, mut ranks) = (Vec::new(), Vec::new());
+    let mut own = [0; 8];
     for sights in given.by_text() {
-        let place = given.fields(&sights[0])[0];
+        let place = given.place(&sights[0], &mut own);
         let pos = position(recipe, place)?;
         // Where a bucket was full, a text that sees nobody has a list, too.
         let (mut is_full, mut bytes) = (false, 0usize);
         seen.clear();
         for sight in sights {
-            let [_, flags, others] = given.fields(sight);
-            let flags = Flags::new(flags);
-            is_full |= flags.is_full();
+            let (full, count, places) = given.size(sight)?;
+            is_full |= full;
             // Packed, places have but once what they begin with.
-            let (count, places) = list_size(others)?;
             bytes = bytes.saturating_add(places.saturating_mul(2) + count * Seen::EACH);
             context.must_fit(bytes)?;
-            seen.add(others, flags)?;
+            given.others(sight, |place, is_excluded| seen.add(place, !full, is_excluded))?;
         }
         seen.number();
         positions.clear();

@@ -42,6 +42,7 @@ mod lists;
 mod matches;
 mod places;
 mod records;
+mod sights;
 mod sketch;
 mod stars;
 mod verify;
