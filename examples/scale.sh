@@ -21,7 +21,7 @@ part=(--part "$index")
 case $stage in
   stages) n=${#in[@]}
     printf '%s\n' "sketch $n" "exact $PARTS" "bands $PARTS" "texts $PARTS" "pairs $PARTS" "crowd-want 1" "crowd-find $n" "crowd-ask 1" \
-      "ask-bands $PARTS" "ask-texts $PARTS" "more-want 1" "more-find $n" "crowd 1" "again $PARTS" "lists $PARTS" "find $n" "verify $PARTS" \
+      "ask-bands $PARTS" "ask-texts $PARTS" "more-want 1" "more-find $n" "crowd 1" "lists $PARTS" "find $n" "verify $PARTS" \
       "decide 1" "pair-find $n" "relate $PARTS" ;;
   sketch) "$worker" sketch "${own[@]}" "${file[@]}" -o "$out" ;;
   exact) run exact exact sketch "${part[@]}" ;;
@@ -36,8 +36,7 @@ case $stage in
   more-want) run crowd full,text,ask,bucket,want "pairs crowd-want crowd-find crowd-ask ask-texts" ;;
   more-find) run answer want more-want "${file[@]}" ;;
   crowd) run crowd full,text,ask,bucket,want "pairs crowd-want crowd-find crowd-ask ask-texts more-want more-find" ;;
-  again) run pairs bucket,outline,taken "texts crowd" "${part[@]}" ;;
-  lists) run lists sight,ask,want "again crowd" "${part[@]}" ;;
+  lists) run lists sight,unseen,ask,want "pairs crowd" "${part[@]}" ;;
   find) run answer want lists "${file[@]}" ;;
   verify) run verify list,text "lists find" "${part[@]}" ;;
   decide) run decide link,copy "verify exact" ;;

@@ -125,10 +125,7 @@ class Chain:
                 found = self.done("asked", self.mapped(keys, "asked", beside=asks))
                 state = state.unionByName(self.buckets(found, copies)).unionByName(pick(answer, "ask"))
         if crowded:
-            taken = collected(pick(answer, "taken"))
-            if taken:
-                sights = pick(self.stage("pairs", buckets, taken), "sight")
-            sights = sights.unionByName(pick(answer, "sight"))
+            sights = sights.unionByName(answer.where("kind in ('sight', 'unseen')"))
         lists = self.stage("lists", sights)
         compared = self.stage("verify", pick(lists, "list").unionByName(self.texts(lists)))
         return copies.unionByName(pick(compared, "link")).unionByName(pick(lists, "cut"))

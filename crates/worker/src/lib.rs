@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! documents ─► sketch ─► exact ──────────────► copy ─┬───────────────────────────┐
-//!                  └───► bands ─► shared ─► texts ◄──┘                            ▼
+//!                  ├───► bands ─► shared ─► texts ◄──┤                            ▼
+//!                  └───► outline ────────────────────┘                            │
 //!                          ▲ ask     └─► bucket ─► pairs ─► sight ─► lists ─► list ─► verify ─► link ─► decide ─► mark
 //!                          └─────────── crowd ◄── full                                    ▲ texts      └► pair ─► relate ─► mark
 //! ```

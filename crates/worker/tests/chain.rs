@@ -3,12 +3,15 @@
 
 mod common;
 
-use common::{Chain, Document, Found, lines_of};
+use common::{Chain, Document, Found, lines_of, pick};
 use serde_json::{Value, json};
 use simhash_dedup::{
     Cluster, DedupOptions, FileOptions, Input, Keep, LineOutputs, MatchOptions, Method, Outputs,
     Target, dedup_files, match_files,
 };
+use simhash_worker::Recipe;
+use simhash_worker::blob::pack_entries;
+use simhash_worker::rows::Row;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
@@ -262,6 +265,57 @@ fn full_buckets_go_on_to_longer_keys_as_in_files() {
     }
     let rounds = same(12, 600, &json!({}), &DedupOptions::default(), 2, 3);
     assert_eq!(rounds, 3, "texts, buckets, done");
+}
+
+/// A longer key of a crowd may by accident be that of a band of others, too. Here it is said to be.
+#[test]
+fn what_is_seen_in_a_bucket_that_is_a_longer_key_too_is_taken_back() {
+    let recipe = json!({ "maxBucket": 5 }).to_string();
+    let (_, documents) = lines(&corpus(11, 120), &mut Random(11));
+    let chain = Chain { documents: &documents, recipe: &recipe, parts: 1, tasks: 1 };
+    let rules = Recipe::new(&recipe).unwrap();
+    let sketched = chain.run("sketch", &common::documents_stream(&documents));
+    let shared = chain.one("bands", &pick(&sketched, &["key"]));
+    let buckets = pick(&chain.one("texts", &pick(&shared, &["shared"])), &["bucket"]);
+    let mut state = pick(&chain.one("pairs", &buckets), &["full"]);
+    let answer = |state: &[Row]| {
+        let answer = chain.one("crowd", state);
+        let texts = chain.texts(&answer);
+        (pick(&answer, &["want", "ask", "sight", "unseen"]), texts)
+    };
+    let (wants, texts) = answer(&state);
+    state.extend(wants.into_iter().chain(texts));
+    let (asks, _) = answer(&state);
+    assert!(!asks.is_empty() && asks.iter().all(|row| row.kind == "ask"));
+    let plain = answer(&[&state[..], &asks].concat()).0;
+    assert!(plain.iter().all(|row| row.kind == "sight"), "{plain:?}");
+    // Two that are in no full bucket are in one of those that are asked for.
+    let asked = asks[0].blob.as_ref().unwrap();
+    let asked = u64::from_le_bytes(asked[9..17].try_into().unwrap());
+    let places: Vec<[u8; 8]> = documents
+        .iter()
+        .filter(|one| one.text.chars().count() == 30)
+        .take(2)
+        .map(|one| one.pos.to_be_bytes())
+        .collect();
+    let entries = pack_entries(&mut [(asked, 0), (asked, 1)], |at| &places[at as usize], &rules);
+    let bucket = Row { kind: "bucket".into(), blob: Some(entries), ..Row::default() };
+    let told = pick(&chain.one("pairs", std::slice::from_ref(&bucket)), &["sight"]);
+    assert_eq!(told.len(), 1);
+    state.extend(asks);
+    state.push(bucket);
+    let (wants, texts) = answer(&state);
+    assert!(wants.iter().all(|row| row.kind == "want") && !texts.is_empty());
+    state.extend(wants.into_iter().chain(texts));
+    let (seen, _) = answer(&state);
+    let unseen = pick(&seen, &["unseen"]);
+    assert_eq!(unseen.len(), 1);
+    let lists = chain.one("lists", &[&told[..], &unseen].concat());
+    assert!(pick(&lists, &["list", "want"]).is_empty(), "{lists:?}");
+    assert!(!pick(&chain.one("lists", &told), &["list"]).is_empty());
+    let ended = common::worker("lists", &recipe, 1, &common::rows_stream(&unseen, &recipe));
+    let line = String::from_utf8(ended.stderr).unwrap();
+    assert!(line.contains("unseen takes back what no row of kind sight has"), "{line}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexp
 use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries, pack_outlines};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
-use ahash::{AHashMap, AHashSet};
+use ahash::AHashSet;
 use std::cmp::Ordering;
 use std::io::Write;
 use std::sync::Arc;
@@ -155,25 +155,30 @@ pub fn texts<W: Write>(
         }),
         _ => Err(unexpected(&row, "texts")),
     })?;
-    let mut known = AHashMap::new();
-    known.extend(places.outlines(&outlines, recipe)?);
+    let outlines = places.outlines(&outlines, recipe)?;
+    let (places, sorted) = places.sorted();
+    let mut known = vec![None; places.len() as usize];
+    for (number, outline) in outlines {
+        known[sorted[number as usize] as usize] = Some(outline);
+    }
     let mut parts: Vec<Vec<(u64, u32)>> = vec![Vec::new(); context.parts as usize];
     for (bucket, number) in shared.into_iter().filter(|one| !copies.contains(&one.1)) {
+        let number = sorted[number as usize];
         parts[part_of(bucket, context.parts) as usize].push((bucket, number));
     }
     for (part, entries) in (0..).zip(&mut parts) {
-        if !entries.is_empty() {
-            let packed = pack_entries(entries, |number| places.get(number), recipe);
-            output.blob("bucket", part, packed)?;
-            let mut texts: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
-            texts.sort_unstable();
-            texts.dedup();
-            texts.sort_unstable_by(|&a, &b| places.get(a).cmp(places.get(b)));
-            let outline = |text: &u32| Some((places.get(*text), *known.get(text)?));
-            let mut outlines = texts.iter().filter_map(outline).peekable();
-            if outlines.peek().is_some() {
-                output.blob("outline", part, pack_outlines(outlines, recipe))?;
-            }
+        if entries.is_empty() {
+            continue;
+        }
+        let mut texts: Vec<u32> = entries.iter().map(|entry| entry.1).collect();
+        let packed = pack_entries(entries, |number| places.get(number), recipe);
+        output.blob("bucket", part, packed)?;
+        texts.sort_unstable();
+        texts.dedup();
+        let outline = |&text: &u32| Some((places.get(text), known[text as usize]?));
+        let mut outlines = texts.iter().filter_map(outline).peekable();
+        if outlines.peek().is_some() {
+            output.blob("outline", part, pack_outlines(outlines, recipe))?;
         }
     }
     Ok(())

@@ -2,11 +2,10 @@
 
 use super::entries::{Entries, buckets};
 use super::sights::Sights;
-use super::{Records, each_record, packed, unexpected};
+use super::{Records, packed, unexpected};
 use crate::blob::entries;
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
-use ahash::AHashSet;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -20,8 +19,7 @@ pub fn pairs<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let (mut own, mut taken) = (Entries::default(), AHashSet::new());
-    let mut outlines = Vec::new();
+    let (mut own, mut outlines) = (Entries::default(), Vec::new());
     input.rows(|mut row| match row.kind.as_str() {
         "outline" => {
             packed(&row)?;
@@ -29,10 +27,6 @@ pub fn pairs<W: Write>(
             Ok(())
         }
         "bucket" => entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
-        "taken" => each_record(&row, recipe, |[bucket]| {
-            taken.insert(super::number(bucket)?);
-            Ok(())
-        }),
         _ => Err(unexpected(&row, "pairs")),
     })?;
     let outlines = own.outlines(&outlines, recipe)?;
@@ -46,14 +40,14 @@ pub fn pairs<W: Write>(
         let both = known[text as usize].as_ref().zip(known[other as usize].as_ref());
         both.is_some_and(|(own, other)| !rules.may_match_folded(own, other))
     };
-    let mut sights = Sights::new(&places, context);
+    let mut sights = Sights::new("sight", &places, context);
     let mut full = Records::new("full", 1);
     for (bucket, texts) in buckets(&entries) {
         if rules.is_full(texts.len()) {
             for &text in &texts {
                 full.put(0, &[&bucket.to_le_bytes(), places.get(text)], recipe, output)?;
             }
-        } else if !taken.contains(&bucket) {
+        } else {
             let mut put = Ok(());
             rules.sights(
                 bucket,

@@ -73,19 +73,25 @@ pub fn crowd<W: Write>(
             asks.flush(output)
         }
         Crowd::Seen(crowded) => {
-            let mut out = Records::for_all("taken");
-            // The full ones are known as such.
+            // The stage pairs has told who sees whom in these, and not in the full ones: it is taken back.
+            let mut out = Sights::new("unseen", &places, context);
             for bucket in crowded.taken().iter().filter(|bucket| !full.contains(bucket)) {
-                if known.get(bucket).is_some_and(|texts| !texts.is_empty()) {
-                    out.put(0, &[&bucket.to_le_bytes()], recipe, output)?;
-                }
+                let Some(texts) = known.get(bucket) else { continue };
+                let mut put = Ok(());
+                let place = |text: u32| places.get(text);
+                rules.sights(*bucket, texts, place, |text, others, full| {
+                    if put.is_ok() {
+                        put = out.put((text, others), (full, &|_| false), recipe, output);
+                    }
+                });
+                put?;
             }
-            out.flush(output)?;
+            out.flush(recipe, output)?;
             let mut scratch = Scratch::default();
             let mut outline = |&pos| Ok(rules.outline(given.get(pos)?, &mut scratch));
             let outlines =
                 positions.iter().map(&mut outline).collect::<Result<Vec<Outline>, Failure>>()?;
-            let mut out = Sights::new(&places, context);
+            let mut out = Sights::new("sight", &places, context);
             crowded.sights(|text, others, full| {
                 let outline = |text: u32| &outlines[text as usize];
                 let is_excluded = |other| !rules.may_match(outline(text), outline(other));

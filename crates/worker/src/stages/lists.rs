@@ -1,7 +1,7 @@
 //! Who sees whom to lists of candidates. A text is gone through by itself, with what it sees at hand: nothing is numbered across texts.
 
 use super::places::prefix;
-use super::sights::All;
+use super::sights::{All, Sight};
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
 use crate::blob::{put_list, put_number};
 use crate::rows::{Input, Output};
@@ -14,12 +14,21 @@ use std::sync::Arc;
 /// that begins with one text is not all in one part. Each part has its share of the number, and one at least.
 const TOGETHER: u32 = 4096;
 
+/// One that a text sees in a bucket.
+struct Other {
+    prefix: u64,
+    place: Range<usize>,
+    has_room: bool,
+    is_undone: bool,
+    is_excluded: bool,
+}
+
 /// What one text sees, by numbers of its own, which ascend with the places.
 #[derive(Default)]
 struct Seen {
     bytes: Vec<u8>,
-    /// The place of each as often as it is seen, whether the bucket had room, and whether it is excluded.
-    found: Vec<(u64, Range<usize>, bool, bool)>,
+    /// As often as they are seen.
+    found: Vec<Other>,
     /// By number.
     places: Vec<Range<usize>>,
     /// By number.
@@ -30,7 +39,7 @@ struct Seen {
 
 impl Seen {
     /// Bytes of one beside its place, while it grows.
-    const EACH: usize = 2 * size_of::<(u64, Range<usize>, bool, bool)>();
+    const EACH: usize = 2 * size_of::<Other>();
 
     fn clear(&mut self) {
         self.bytes.clear();
@@ -40,28 +49,41 @@ impl Seen {
         self.all.clear();
     }
 
-    fn add(&mut self, place: &[u8], has_room: bool, is_excluded: bool) {
+    fn add(&mut self, place: &[u8], sight: &Sight, has_room: bool, is_excluded: bool) {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(place);
-        self.found.push((prefix(place), begin..self.bytes.len(), has_room, is_excluded));
+        let (prefix, place) = (prefix(place), begin..self.bytes.len());
+        let is_undone = sight.is_undone;
+        self.found.push(Other { prefix, place, has_room, is_undone, is_excluded });
     }
 
-    fn number(&mut self) {
+    fn number(&mut self) -> Result<(), Failure> {
         let Self { bytes, found, places, excluded, all } = self;
         let place = |range: &Range<usize>| &bytes[range.clone()];
         found.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0).then_with(|| place(&a.1).cmp(place(&b.1))).then(a.2.cmp(&b.2))
+            let order = a.prefix.cmp(&b.prefix);
+            let order = order.then_with(|| place(&a.place).cmp(place(&b.place)));
+            // Behind what they take back.
+            order.then((a.has_room, a.is_undone).cmp(&(b.has_room, b.is_undone)))
         });
-        for (_, range, has_room, is_excluded) in found {
-            if places.last().is_none_or(|last| place(last) != place(range)) {
-                places.push(range.clone());
+        for one in found {
+            if places.last().is_none_or(|last| place(last) != place(&one.place)) {
+                places.push(one.place.clone());
                 excluded.push(false);
             }
             if let Some(known) = excluded.last_mut() {
-                *known |= *is_excluded;
+                *known |= one.is_excluded;
             }
-            all.push((places.len() as u32 - 1, *has_room));
+            let own = (places.len() as u32 - 1, one.has_room);
+            if !one.is_undone {
+                all.push(own);
+            } else if all.pop() != Some(own) {
+                return Err(Failure(
+                    "a row of kind unseen takes back what no row of kind sight has".into(),
+                ));
+            }
         }
+        Ok(())
     }
 
     fn place(&self, number: u32) -> &[u8] {
@@ -81,12 +103,14 @@ pub fn lists<W: Write>(
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let mut given = All::default();
     input.sifted(|mut row| {
-        if row.kind != "sight" {
-            return Err(unexpected(&row, "lists"));
-        }
+        let is_undone = match row.kind.as_str() {
+            "sight" => false,
+            "unseen" => true,
+            _ => return Err(unexpected(&row, "lists")),
+        };
         packed(&row)?;
         let cell = row.blob.take().unwrap_or_default();
-        let [sights, others, bytes] = given.take(cell, recipe)?;
+        let [sights, others, bytes] = given.take(cell, is_undone, recipe)?;
         // The cell stays as it is.
         Ok(grown(sights * All::EACH + others * Wants::EACH) + bytes.div_ceil(4) as u64)
     })?;
@@ -114,9 +138,11 @@ pub fn lists<W: Write>(
             // Packed, places have but once what they begin with.
             bytes = bytes.saturating_add(places.saturating_mul(2) + count * Seen::EACH);
             context.must_fit(bytes)?;
-            given.others(sight, |place, is_excluded| seen.add(place, !full, is_excluded))?;
+            given.others(sight, |place, is_excluded| {
+                seen.add(place, sight, !full, is_excluded);
+            })?;
         }
-        seen.number();
+        seen.number()?;
         positions.clear();
         for number in 0..seen.places.len() as u32 {
             positions.push(position(recipe, seen.place(number))?);

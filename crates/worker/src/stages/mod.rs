@@ -7,9 +7,9 @@
 //! | [`bands`] | `key` | `shared` by place: entries of buckets of several documents |
 //! | [`asked`] | `ask`, then `key` in any parts | `shared` by place: entries of buckets that were asked for |
 //! | [`texts`] | `shared`, `copy`, `outline` | `bucket` by bucket: entries of first documents; their `outline` |
-//! | [`pairs`] | `bucket`, `outline`, and `taken` | `sight` by later text: who sees whom; `full`: buckets with too many |
-//! | [`crowd`] | `full`, `ask`, `bucket`, `text`, `want` | `want`, or `ask`, or `sight` and `taken` |
-//! | [`lists`] | `sight` | `list` by the first text that the later one sees, `want` |
+//! | [`pairs`] | `bucket`, `outline` | `sight` by later text: who sees whom; `full`: buckets with too many |
+//! | [`crowd`] | `full`, `ask`, `bucket`, `text`, `want` | `want`, or `ask`, or `sight`, and `unseen`: sights that are taken back |
+//! | [`lists`] | `sight`, `unseen` | `list` by the first text that the later one sees, `want` |
 //! | [`verify`] | `list`, `text` | `link` |
 //! | [`stars`] | `link`, `copy` or `edge`, in any parts | `edge` by each of its two documents: the same components, with fewer edges |
 //! | [`large`] | `edge` | `edge` by the later document |
@@ -28,7 +28,7 @@
 //! distance, where the method has one.
 //!
 //! `want` asks for the texts of documents in a part: whoever has the documents answers with rows of kind `text`, which have many. `count`
-//! says what a stage counted. `ask` and `taken` are for all parts.
+//! says what a stage counted. `ask` is for all parts.
 
 mod answer;
 mod bands;

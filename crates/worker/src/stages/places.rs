@@ -105,10 +105,6 @@ impl Numbers {
         Ok(found)
     }
 
-    pub(super) fn get(&self, number: u32) -> &[u8] {
-        self.arena.get(number)
-    }
-
     /// Bytes that they take, sorted too, about.
     pub(super) fn bytes(&self) -> usize {
         self.arena.bytes.len() + self.arena.ends.len() * 5 * size_of::<usize>()

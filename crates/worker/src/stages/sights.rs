@@ -61,6 +61,7 @@ struct Told {
 
 /// Records on their way, by the part of the later text.
 pub(super) struct Sights<'p> {
+    kind: &'static str,
     places: &'p Places,
     /// By number.
     parts: Vec<u32>,
@@ -70,10 +71,11 @@ pub(super) struct Sights<'p> {
 }
 
 impl<'p> Sights<'p> {
-    pub(super) fn new(places: &'p Places, context: &Context) -> Self {
+    /// `kind`: that of the rows.
+    pub(super) fn new(kind: &'static str, places: &'p Places, context: &Context) -> Self {
         let told = (0..context.parts).map(|_| Told::default()).collect();
         let are_whole = (0..places.len()).all(|number| places.get(number).len() == NUMBER);
-        Self { places, parts: places.parts(context.parts), told, bytes: 0, are_whole }
+        Self { kind, places, parts: places.parts(context.parts), told, bytes: 0, are_whole }
     }
 
     /// A text sees others in a bucket, which was `full` or not, and of which some are `excluded`: they are not similar.
@@ -98,7 +100,7 @@ impl<'p> Sights<'p> {
         output: &mut Output<W>,
     ) -> Result<(), Failure> {
         self.bytes = 0;
-        let mut records = Records::new("sight", self.told.len() as u32);
+        let mut records = Records::new(self.kind, self.told.len() as u32);
         for (part, told) in (0u32..).zip(&mut self.told) {
             let mut told = std::mem::take(told);
             if told.all.is_empty() {
@@ -107,7 +109,7 @@ impl<'p> Sights<'p> {
             told.all.sort_by_key(|one| one.text);
             if self.are_whole {
                 let packed = differences(&told, self.places, recipe);
-                output.blob("sight", part.cast_signed(), packed)?;
+                output.blob(self.kind, part.cast_signed(), packed)?;
             } else {
                 fields_of(&told, self.places, |fields| records.put(part, fields, recipe, output))?;
             }
@@ -178,6 +180,8 @@ pub(super) struct Sight {
     at: u32,
     /// The cell has differences, and the prefix is all of the place.
     is_whole: bool,
+    /// What another record says is taken back.
+    pub(super) is_undone: bool,
 }
 
 /// The records of all texts, in the cells in which they came.
@@ -213,8 +217,13 @@ impl All {
     /// Bytes of a record beside its cell: itself, and what is known of the first text that it may lead to.
     pub(super) const EACH: usize = 4 * size_of::<Sight>();
 
-    /// Takes a cell: how many records it has, how many others they see, and the bytes of it.
-    pub(super) fn take(&mut self, cell: Vec<u8>, recipe: &Recipe) -> Result<[usize; 3], Failure> {
+    /// Takes a cell, whose records take others back or not: how many it has, how many others they see, and its bytes.
+    pub(super) fn take(
+        &mut self,
+        cell: Vec<u8>,
+        is_undone: bool,
+        recipe: &Recipe,
+    ) -> Result<[usize; 3], Failure> {
         let (mut blob, mut others, before) = (Blob::new(&cell, recipe)?, 0, self.sights.len());
         let number = self.cells.len() as u32;
         let at = |blob: &Blob<'_>| (cell.len() - blob.len()) as u32;
@@ -230,7 +239,7 @@ impl All {
                         blob.number()?;
                     }
                     others += count;
-                    self.sights.push(Sight { prefix, cell: number, at, is_whole: true });
+                    self.sights.push(Sight { prefix, cell: number, at, is_whole: true, is_undone });
                 }
             }
         }
@@ -238,7 +247,8 @@ impl All {
             let at = at(&blob);
             let [text, _, list] = fields(&mut blob)?;
             others += list_size(list)?.0;
-            self.sights.push(Sight { prefix: prefix(text), cell: number, at, is_whole: false });
+            let prefix = prefix(text);
+            self.sights.push(Sight { prefix, cell: number, at, is_whole: false, is_undone });
         }
         let taken = [self.sights.len() - before, others, cell.len()];
         self.cells.push(cell);
@@ -353,7 +363,7 @@ mod tests {
         let (places, sorted) = numbers.sorted();
         let words = context.recipe.words().to_owned();
         let mut output = Output::new(Vec::new(), &words).unwrap();
-        let mut sights = Sights::new(&places, &context);
+        let mut sights = Sights::new("sight", &places, &context);
         assert_eq!(sights.are_whole, are_whole);
         for (text, full, others) in records {
             let mut own: Vec<u32> = others.iter().map(|one| sorted[one.0 as usize]).collect();
@@ -383,7 +393,7 @@ mod tests {
         let (context, mut all, mut found) = (context(1), All::default(), Read::new());
         let mut counted = [0; 2];
         for cell in cells {
-            let [records, others, _] = all.take(cell, &context.recipe)?;
+            let [records, others, _] = all.take(cell, false, &context.recipe)?;
             counted = [counted[0] + records, counted[1] + others];
         }
         all.sort();

@@ -149,19 +149,19 @@ pub(crate) fn rows_of(stream: &[u8], recipe: &str) -> Vec<Row> {
     rows
 }
 
-fn pick(rows: &[Row], kinds: &[&str]) -> Vec<Row> {
+pub(crate) fn pick(rows: &[Row], kinds: &[&str]) -> Vec<Row> {
     rows.iter().filter(|row| kinds.contains(&row.kind.as_str())).cloned().collect()
 }
 
 impl Chain<'_> {
-    fn run(&self, stage: &str, stream: &[u8]) -> Vec<Row> {
+    pub(crate) fn run(&self, stage: &str, stream: &[u8]) -> Vec<Row> {
         let ended = worker(stage, self.recipe, self.parts, stream);
         assert!(ended.status.success(), "{stage}: {}", String::from_utf8_lossy(&ended.stderr));
         rows_of(&ended.stdout, self.recipe)
     }
 
     /// A stage over each part of these rows; `beside` goes to every part.
-    fn stage(&self, stage: &str, rows: &[Row], beside: &[Row]) -> Vec<Row> {
+    pub(crate) fn stage(&self, stage: &str, rows: &[Row], beside: &[Row]) -> Vec<Row> {
         let parts: BTreeSet<i32> = rows.iter().map(|row| row.part).collect();
         let mut all = Vec::new();
         for part in parts {
@@ -173,12 +173,12 @@ impl Chain<'_> {
     }
 
     /// All rows in one task.
-    fn one(&self, stage: &str, rows: &[Row]) -> Vec<Row> {
+    pub(crate) fn one(&self, stage: &str, rows: &[Row]) -> Vec<Row> {
         self.run(stage, &rows_stream(rows, self.recipe))
     }
 
     /// The texts that are asked for.
-    fn texts(&self, rows: &[Row]) -> Vec<Row> {
+    pub(crate) fn texts(&self, rows: &[Row]) -> Vec<Row> {
         let by_pos: BTreeMap<i64, &str> =
             self.documents.iter().map(|one| (one.pos, one.text.as_str())).collect();
         let recipe = Recipe::new(self.recipe).unwrap();
@@ -224,15 +224,11 @@ impl Chain<'_> {
                     state.extend(asks);
                 }
                 if !again {
-                    let taken = pick(&answer, &["taken"]);
-                    if !taken.is_empty() {
-                        seen = self.stage("pairs", &buckets, &taken);
-                    }
-                    seen.extend(pick(&answer, &["sight"]));
+                    seen.extend(pick(&answer, &["sight", "unseen"]));
                 }
             }
         }
-        let lists = self.stage("lists", &pick(&seen, &["sight"]), &[]);
+        let lists = self.stage("lists", &pick(&seen, &["sight", "unseen"]), &[]);
         let compared = [pick(&lists, &["list"]), self.texts(&lists)].concat();
         let links = self.stage("verify", &compared, &[]);
         ([all, exact, lists, links].concat(), rounds)
