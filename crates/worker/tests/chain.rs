@@ -351,12 +351,11 @@ fn titles(seed: u64, count: usize) -> Vec<String> {
     let mut titles: Vec<String> = Vec::new();
     for at in 0..count {
         let other = titles.get(random.below(at + 1)).filter(|_| at % 5 == 0).cloned();
-        titles.push(match other {
-            Some(other) => random.edited(&other, 1),
-            None => {
-                let length = 4 + random.below(if at % 10 == 1 { 20 } else { 3 });
-                (0..length).map(|_| words[random.below(words.len())].as_str()).collect()
-            }
+        titles.push(if let Some(other) = other {
+            random.edited(&other, 1)
+        } else {
+            let length = 4 + random.below(if at % 10 == 1 { 20 } else { 3 });
+            (0..length).map(|_| words[random.below(words.len())].as_str()).collect()
         });
     }
     titles
