@@ -123,7 +123,7 @@ def test_an_id_is_a_string_or_a_whole_number(kind):
         id_json("id", {"id": kind})
 
 
-@pytest.mark.parametrize("files,most", [(["__init__", "__main__", "chain", "run", "texts", "worker"], 300), (["source"], 135)])
+@pytest.mark.parametrize("files,most", [(["__init__", "__main__", "chain", "run", "texts", "worker"], 297), (["source"], 135)])
 def test_the_driver_is_thin(files, most):
     """Lines with code, without comments and what documents a function, of the driver and of what reads sources: docs/scale.md says how many
     there may be."""

@@ -76,8 +76,8 @@ impl Outline {
         let width = Folded::width(count)?;
         let mut words = [0; Folded::WORDS];
         for (at, bits) in self.bits.iter().enumerate() {
-            words[2 * at % width] |= *bits as u32;
-            words[(2 * at + 1) % width] |= (bits >> 32) as u32;
+            words[(2 * at) & (width - 1)] |= *bits as u32;
+            words[(2 * at + 1) & (width - 1)] |= (bits >> 32) as u32;
         }
         Some(Folded { words, count })
     }
@@ -132,6 +132,16 @@ impl Folded {
         Some(Self { words, count })
     }
 
+    /// The words of one of so few features that has these bits, too.
+    fn to_width_of(self, count: u8) -> [u32; Self::WORDS] {
+        let [a, b, c, d] = self.words;
+        match count {
+            ..=16 => [a | b | c | d, 0, 0, 0],
+            17..=32 => [a | c, b | d, 0, 0],
+            _ => self.words,
+        }
+    }
+
     /// The largest Jaccard similarity that the two sets can have.
     ///
     /// ```
@@ -141,13 +151,8 @@ impl Folded {
     /// assert_eq!(Outline::default().folded(), None);
     /// ```
     pub fn jaccard_at_most(&self, other: &Self) -> f64 {
-        let width = |one: &Self| Self::width(one.count).unwrap_or(1);
-        let width = width(self).min(width(other));
-        let (mut a, mut b) = ([0; Self::WORDS], [0; Self::WORDS]);
-        for at in 0..Self::WORDS {
-            a[at % width] |= self.words[at];
-            b[at % width] |= other.words[at];
-        }
+        let count = self.count.min(other.count);
+        let (a, b) = (self.to_width_of(count), other.to_width_of(count));
         let differ = a.iter().zip(&b).map(|(a, b)| (a ^ b).count_ones());
         at_most(self.count.into(), other.count.into(), differ.sum())
     }

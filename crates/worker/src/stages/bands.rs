@@ -2,7 +2,7 @@
 
 use super::entries::{Filter, PlacedEntries};
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
-use crate::blob::{Cursor, buckets_of, entries, pack_buckets, pack_entries, pack_outlines};
+use crate::blob::{Cursor, buckets_of, pack_buckets, pack_entries, pack_outlines};
 use crate::rows::{Input, Output};
 use crate::{Context, Failure};
 use ahash::AHashSet;
@@ -105,21 +105,34 @@ pub fn asked<W: Write>(
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let recipe = &context.recipe;
-    let (mut own, mut asked, mut has_keys) = (PlacedEntries::default(), AHashSet::new(), false);
+    let (mut own, mut asked, mut has_keys) = (PlacedEntries::default(), Vec::<u64>::new(), false);
+    let mut place = Vec::new();
     input.rows(|row| match row.kind.as_str() {
         "key" => {
-            has_keys = true;
-            entries(packed(&row)?, recipe, |bucket, place| {
-                if asked.contains(&bucket) {
-                    own.push(bucket, place);
+            if !std::mem::replace(&mut has_keys, true) {
+                asked.sort_unstable();
+            }
+            // Both ascend.
+            let (mut cursor, mut asked) = (Cursor::new(packed(&row)?, recipe)?, asked.iter());
+            let mut next = asked.next();
+            while let Some(bucket) = cursor.bucket() {
+                let parts = cursor.take()?;
+                while next.is_some_and(|&next| next < bucket) {
+                    next = asked.next();
                 }
-            })
+                if next == Some(&bucket) {
+                    place.clear();
+                    parts.iter().for_each(|part| place.extend_from_slice(part));
+                    own.push(bucket, &place);
+                }
+            }
+            Ok(())
         }
         "ask" if has_keys => {
             Err(Failure("stage asked needs the rows of kind ask before those of kind key".into()))
         }
         "ask" => each_record(&row, recipe, |[bucket]| {
-            asked.insert(super::number(bucket)?);
+            asked.push(super::number(bucket)?);
             Ok(())
         }),
         _ => Err(unexpected(&row, "asked")),
