@@ -72,7 +72,7 @@ const PARTS = [
   {
     title: 'Whole runs of dedup',
     bench: 'dedup',
-    note: `Processor seconds are the medians of three rounds, and so are the wall times by which threads and processes are compared. Stages are told apart from outside, by the checkpoints of a run with --tmp, which writes these too.`,
+    note: `Processor seconds are the medians of nine rounds, and so are the wall times by which threads and processes are compared. Stages are told apart from outside, by the checkpoints of a run with --tmp, which writes these too.`,
   },
   { title: 'Growth of dedup', bench: 'growth', sizes: [3_000_000] },
   { title: 'A file of 4 GB within 1 GB', bench: 'large' },

@@ -1,6 +1,7 @@
 //! Band keys to what is shared: of most corpora more than nine in ten keys stand alone, and go no further.
 
 use super::entries::{Filter, PlacedEntries};
+use super::places::permuted;
 use super::{Numbers, Records, each_record, packed, part_of, part_of_place, unexpected};
 use crate::blob::{Cursor, buckets_of, pack_buckets, pack_entries, pack_outlines};
 use crate::rows::{Input, Output};
@@ -113,7 +114,10 @@ pub fn asked<W: Write>(
                 asked.sort_unstable();
             }
             // Both ascend.
-            let (mut cursor, mut asked) = (Cursor::new(packed(&row)?, recipe)?, asked.iter());
+            let mut cursor = Cursor::new(packed(&row)?, recipe)?;
+            // Those before are of other parts.
+            let first = cursor.bucket().unwrap_or_default();
+            let mut asked = asked[asked.partition_point(|&ask| ask < first)..].iter();
             let mut next = asked.next();
             while let Some(bucket) = cursor.bucket() {
                 let parts = cursor.take()?;
@@ -168,12 +172,9 @@ pub fn texts<W: Write>(
         }),
         _ => Err(unexpected(&row, "texts")),
     })?;
-    let outlines = places.outlines(&outlines, recipe)?;
+    let known = places.outlines(outlines, context)?;
     let (places, sorted) = places.sorted();
-    let mut known = vec![None; places.len() as usize];
-    for (number, outline) in outlines {
-        known[sorted[number as usize] as usize] = Some(outline);
-    }
+    let known = permuted(known, &sorted);
     let mut parts: Vec<Vec<(u64, u32)>> = vec![Vec::new(); context.parts as usize];
     for (bucket, number) in shared.into_iter().filter(|one| !copies.contains(&one.1)) {
         let number = sorted[number as usize];
@@ -188,7 +189,7 @@ pub fn texts<W: Write>(
         output.blob("bucket", part, packed)?;
         texts.sort_unstable();
         texts.dedup();
-        let outline = |&text: &u32| Some((places.get(text), known[text as usize]?));
+        let outline = |&text: &u32| Some((places.get(text), (*known.get(text as usize)?)?));
         let mut outlines = texts.iter().filter_map(outline).peekable();
         if outlines.peek().is_some() {
             output.blob("outline", part, pack_outlines(outlines, recipe))?;

@@ -1,6 +1,7 @@
 //! Buckets to who sees whom there.
 
 use super::entries::{Entries, buckets};
+use super::places::permuted;
 use super::sights::Sights;
 use super::{Records, packed, unexpected};
 use crate::blob::entries;
@@ -29,15 +30,13 @@ pub fn pairs<W: Write>(
         "bucket" => entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
         _ => Err(unexpected(&row, "pairs")),
     })?;
-    let outlines = own.outlines(&outlines, recipe)?;
+    let known = own.outlines(outlines, context)?;
     let (places, entries, sorted) = own.sorted();
     places.positions(recipe)?;
-    let mut known = vec![None; places.len() as usize];
-    for (number, outline) in outlines {
-        known[sorted[number as usize] as usize] = Some(outline);
-    }
+    let known = permuted(known, &sorted);
+    let outline = |text: u32| known.get(text as usize)?.as_ref();
     let is_excluded = |text: u32, other: u32| {
-        let both = known[text as usize].as_ref().zip(known[other as usize].as_ref());
+        let both = outline(text).zip(outline(other));
         both.is_some_and(|(own, other)| !rules.may_match_folded(own, other))
     };
     let mut sights = Sights::new("sight", &places, context);

@@ -1,7 +1,7 @@
 //! Entries of buckets, without an allocation for each.
 
 use super::places::{Arena, Numbers, Places, prefix};
-use crate::{Failure, Recipe};
+use crate::{Context, Failure};
 use simhash_sketch::Folded;
 use std::cmp::Ordering;
 
@@ -17,13 +17,13 @@ impl Entries {
         self.all.push((bucket, self.places.of(place)));
     }
 
-    /// The outlines of these cells, those of the texts that are in a bucket, by number as they came.
+    /// [`Numbers::outlines`] of the texts that are in a bucket.
     pub(super) fn outlines(
         &self,
-        cells: &[Vec<u8>],
-        recipe: &Recipe,
-    ) -> Result<Vec<(u32, Folded)>, Failure> {
-        self.places.outlines(cells, recipe)
+        cells: Vec<Vec<u8>>,
+        context: &Context,
+    ) -> Result<Vec<Option<Folded>>, Failure> {
+        self.places.outlines(cells, context)
     }
 
     /// All places, the entries by their numbers: by bucket, in which texts ascend; and for each number as it came that of its place. A text that is

@@ -1,7 +1,7 @@
 //! Who sees whom to lists of candidates. A text is gone through by itself, with what it sees at hand: nothing is numbered across texts.
 
 use super::places::prefix;
-use super::sights::{All, Sight};
+use super::sights::{All, Sight, Taken};
 use super::{Numbers, Records, Wants, grown, packed, part_of_place, position, unexpected};
 use crate::blob::{put_list, put_number};
 use crate::rows::{Input, Output};
@@ -110,9 +110,9 @@ pub fn lists<W: Write>(
         };
         packed(&row)?;
         let cell = row.blob.take().unwrap_or_default();
-        let [sights, others, bytes] = given.take(cell, is_undone, recipe)?;
+        let Taken { records, others, bytes } = given.take(cell, is_undone, context)?;
         // The cell stays as it is.
-        Ok(grown(sights * All::EACH + others * Wants::EACH) + bytes.div_ceil(4) as u64)
+        Ok(grown(records * All::EACH + others * Wants::EACH) + bytes.div_ceil(4) as u64)
     })?;
     given.sort();
     let is_old = |pos: u64| recipe.against().is_some_and(|new| pos < new);

@@ -2,7 +2,7 @@
 
 use super::position;
 use crate::blob::outlines;
-use crate::{Failure, Recipe};
+use crate::{Context, Failure, Recipe};
 use ahash::{AHashMap, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
@@ -90,16 +90,25 @@ impl Numbers {
         known.find(state.hash_one(place), |&number| arena.get(number) == place).copied()
     }
 
-    /// The outlines that these cells have of places that came, by number.
+    /// The outlines that these cells have of places that came, by number; none at all without cells.
     pub(super) fn outlines(
         &self,
-        cells: &[Vec<u8>],
-        recipe: &Recipe,
-    ) -> Result<Vec<(u32, Folded)>, Failure> {
-        let mut found = Vec::new();
+        cells: Vec<Vec<u8>>,
+        context: &Context,
+    ) -> Result<Vec<Option<Folded>>, Failure> {
+        if cells.is_empty() {
+            return Ok(Vec::new());
+        }
+        let count = self.arena.len() as usize;
+        let bytes: usize = cells.iter().map(Vec::len).sum();
+        // They are copied once ([`permuted`]).
+        context.must_fit(bytes + self.bytes() + 2 * count * size_of::<Option<Folded>>())?;
+        let mut found = vec![None; count];
         for cell in cells {
-            outlines(cell, recipe, |place, outline| {
-                found.extend(self.find(place).map(|number| (number, outline)));
+            outlines(&cell, &context.recipe, |place, outline| {
+                if let Some(number) = self.find(place) {
+                    found[number as usize] = Some(outline);
+                }
             })?;
         }
         Ok(found)
@@ -126,6 +135,15 @@ impl Numbers {
         let ranges = order.into_iter().map(|(_, number)| arena.range(number)).collect();
         (Places { bytes: self.arena.bytes, ranges }, sorted)
     }
+}
+
+/// What is known by number as places came, by number in their order ([`Numbers::sorted`]).
+pub(super) fn permuted<T: Copy>(known: Vec<Option<T>>, sorted: &[u32]) -> Vec<Option<T>> {
+    let mut other = vec![None; known.len()];
+    for (known, &number) in known.into_iter().zip(sorted) {
+        other[number as usize] = known;
+    }
+    other
 }
 
 /// Places, each once, by number in their order.

@@ -161,7 +161,7 @@ impl Chain<'_> {
     }
 
     /// A stage over each part of these rows; `beside` goes to every part.
-    pub(crate) fn stage(&self, stage: &str, rows: &[Row], beside: &[Row]) -> Vec<Row> {
+    fn stage(&self, stage: &str, rows: &[Row], beside: &[Row]) -> Vec<Row> {
         let parts: BTreeSet<i32> = rows.iter().map(|row| row.part).collect();
         let mut all = Vec::new();
         for part in parts {
