@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! documents ─► sketch ─► exact ──────────────► copy ─┬───────────────────────────┐
-//!                  ├───► bands ─► shared ─► texts ◄──┤                            ▼
-//!                  └───► outline ────────────────────┘                            │
+//!                  ├───► outline ────────────────────┤                            │
+//!                  └───► bands ─► shared ─► texts ◄──┘                            ▼
 //!                          ▲ ask     └─► bucket ─► pairs ─► sight ─► lists ─► list ─► verify ─► link ─► decide ─► mark
 //!                          └─────────── crowd ◄── full                                    ▲ texts      └► pair ─► relate ─► mark
 //! ```
