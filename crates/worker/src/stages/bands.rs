@@ -126,7 +126,9 @@ pub fn asked<W: Write>(
                 }
                 if next == Some(&bucket) {
                     place.clear();
-                    parts.iter().for_each(|part| place.extend_from_slice(part));
+                    for part in parts {
+                        place.extend_from_slice(part);
+                    }
                     own.push(bucket, &place);
                 }
             }
