@@ -387,6 +387,23 @@ fn titles_that_are_not_alike_are_told_apart_before_they_are_sent() {
         let [candidates, compared, edges] = ["candidates", "compared", "edges"].map(|n| counts[n]);
         assert!(edges > 100 && candidates > 3 * compared, "{candidates} {compared} {edges}");
     }
+    // Places of other lengths, lists that a limit cuts, and what no outline bounds.
+    let texts = titles(52, 700);
+    let lax = DedupOptions { min_similarity: Some(0.6), ..DedupOptions::default() };
+    for rule in ["last", "longest", "newest"] {
+        let options = DedupOptions { keep: keep(rule), ..lax.clone() };
+        same_of(&texts, 2, &json!({ "keep": rule, "minSimilarity": 0.6 }), &options, 3, 2);
+    }
+    let options = DedupOptions { max_verifications: 7, max_bucket: 30, ..lax.clone() };
+    let recipe = json!({ "maxVerifications": 7, "maxBucket": 30, "minSimilarity": 0.6 });
+    same_of(&texts, 3, &recipe, &options, 3, 2);
+    let recipe =
+        json!({ "against": NEW, "maxVerifications": 7, "maxBucket": 30, "minSimilarity": 0.6 });
+    same_matches(&texts, &recipe, &options, None);
+    let options = DedupOptions { measure: simhash_dedup::Measure::Containment, ..lax };
+    same_of(&texts, 4, &json!({ "verify": "containment", "minSimilarity": 0.6 }), &options, 3, 2);
+    let options = DedupOptions { min_similarity: None, ..DedupOptions::default() };
+    same_of(&texts, 5, &json!({ "verify": "off" }), &options, 3, 2);
 }
 
 /// Several of the sentences of a page are those of another one.

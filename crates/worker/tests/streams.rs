@@ -173,7 +173,16 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
     put_list([&first[..], &second[..]].into_iter(), &mut list);
     let own = Recipe::new("{}").unwrap();
     let texts = pack_texts(&[(2, "一".into()), (9, String::new()), (5, "短的".into())], &own);
+    // As the stages write them: outlines, and whom a text sees by differences.
+    let titles = documents(&["春天来了花都开了", "春天来了花都开了呀"]);
+    let sketched = rows_of(&worker("sketch", "{}", 1, &documents_stream(&titles)).stdout, "{}");
+    let outlines = sketched.iter().find(|row| row.kind == "outline").unwrap();
+    let sights = sights_of(1, 3);
     let cells = [
+        ("texts", outlines.clone()),
+        ("pairs", outlines.clone()),
+        ("lists", sights.clone()),
+        ("lists", Row { kind: "unseen".into(), ..sights }),
         ("lists", packed("sight", "{}", &[&[&text, &[0], &list]])),
         ("verify", packed("list", "{}", &[&[&text, &list, &[1, 1]]])),
         ("verify", Row { kind: "text".into(), blob: Some(texts), ..Row::default() }),
@@ -200,6 +209,24 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
             assert!(!line.contains("panicked"), "{blob:?}: {line}");
         }
     }
+}
+
+/// Who sees whom in so many buckets of so many texts, as the stage pairs says it: a cell of differences.
+fn sights_of(buckets: u64, texts: u64) -> Row {
+    let own = Recipe::new("{}").unwrap();
+    let places: Vec<[u8; 8]> = (0..texts).map(|text| (text * 1_000).to_be_bytes()).collect();
+    let mut entries: Vec<(u64, u32)> = (1..=buckets)
+        .flat_map(|bucket| (0..texts as u32).map(move |text| (bucket << 40, text)))
+        .collect();
+    let blob = pack_entries(&mut entries, |text| &places[text as usize], &own);
+    let row = Row { kind: "bucket".into(), blob: Some(blob), ..Row::default() };
+    let found = worker("pairs", "{}", 1, &rows_stream(&[row], "{}"));
+    let mut rows = rows_of(&found.stdout, "{}");
+    rows.retain(|row| row.kind == "sight");
+    assert_eq!(rows.len(), 1);
+    // Behind the recipe a 0 says what follows.
+    assert_eq!(rows[0].blob.as_ref().unwrap()[8], 0);
+    rows.remove(0)
 }
 
 /// A stage that holds so much at most: its exit code, its rows, its line.
@@ -237,6 +264,12 @@ fn lists_count_what_they_hold_and_not_the_few_bytes_of_their_cells() {
     let (code, _, line) = within("lists", "{}", "2M", &input);
     assert!(code == Some(3) && line.contains("more than a quarter of --memory"), "{line}");
     assert_eq!(within("lists", "{}", "64M", &input).0, Some(0));
+    // So do they of cells of differences: half a million others in some bytes each.
+    let input = rows_stream(&[sights_of(100, 100)], "{}");
+    assert!(input.len() < 2 << 20, "{}", input.len());
+    let (code, _, line) = within("lists", "{}", "8M", &input);
+    assert!(code == Some(3) && line.contains("more than a quarter of --memory"), "{line}");
+    assert_eq!(within("lists", "{}", "128M", &input).0, Some(0));
 }
 
 /// A row with packed records.

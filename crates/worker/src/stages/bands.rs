@@ -277,6 +277,50 @@ mod tests {
         }
     }
 
+    /// Cells of several parts, asked for twice and for what is between keys, before and behind all.
+    #[test]
+    fn what_was_asked_for_is_found_in_every_cell() {
+        let recipe = Recipe::new("{}").unwrap();
+        let words = recipe.words().to_owned();
+        let cells =
+            [vec![(2, 0), (2, 1), (5, 2)], vec![(5, 3), (9, 1), (40, 4), (41, 0)], vec![(1, 7)]];
+        let asks = [41u64, 5, 3, 5, 0, 60, 1, 39];
+        let mut input = Output::new(Vec::new(), &words).unwrap();
+        let mut asked_for = Records::for_all("ask");
+        for ask in asks {
+            let bucket = (ask << 50).to_le_bytes();
+            asked_for.put(0, &[&bucket], &recipe, &mut input).unwrap();
+        }
+        asked_for.flush(&mut input).unwrap();
+        for cell in &cells {
+            let entries: Vec<(u64, u64)> =
+                cell.iter().map(|&(one, text)| (one << 50, text)).collect();
+            input.blob("key", 0, packed_cell(&entries)).unwrap();
+        }
+        let context = Arc::new(Context { recipe, parts: 1, memory: 1 << 30 });
+        let input = Input::new(Bytes::new(input.finish().unwrap()), &context);
+        let mut output = Output::new(Vec::new(), &words).unwrap();
+        asked(&context, input, &mut output).unwrap();
+        let mut found = Vec::new();
+        let rows = Input::new(Bytes::new(output.finish().unwrap()), &context);
+        rows.rows(|row: Row| {
+            if row.kind != "shared" {
+                return Ok(());
+            }
+            each_record(&row, &context.recipe, |[place, buckets]| {
+                buckets_of(buckets, &context.recipe, |bucket| {
+                    found.push((bucket >> 50, place.to_vec()));
+                })
+            })
+        })
+        .unwrap();
+        found.sort_unstable();
+        let mut expected: Vec<(u64, Vec<u8>)> =
+            [(1, 7), (5, 2), (5, 3), (41, 0)].map(|(bucket, text)| (bucket, place(text))).to_vec();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
+
     #[test]
     fn buckets_of_another_part_are_refused() {
         // Of two parts; of the second one the slots begin again.

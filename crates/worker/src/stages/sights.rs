@@ -355,7 +355,7 @@ mod tests {
     type Record = (u8, bool, Vec<u8>);
 
     fn is_excluded(text: u8) -> bool {
-        text % 5 == 0
+        text.is_multiple_of(5)
     }
 
     fn place(text: u8, are_whole: bool) -> Vec<u8> {
