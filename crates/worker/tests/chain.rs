@@ -387,7 +387,7 @@ fn titles_that_are_not_alike_are_told_apart_before_they_are_sent() {
         let [candidates, compared, edges] = ["candidates", "compared", "edges"].map(|n| counts[n]);
         assert!(edges > 100 && candidates > 3 * compared, "{candidates} {compared} {edges}");
     }
-    // Places of other lengths, lists that a limit cuts, and what no outline bounds.
+    // Other orders, some of whose places have other lengths, lists that a limit cuts, and what no outline bounds.
     let texts = titles(52, 700);
     let lax = DedupOptions { min_similarity: Some(0.6), ..DedupOptions::default() };
     for rule in ["last", "longest", "newest"] {

@@ -113,9 +113,8 @@ pub fn asked<W: Write>(
             if !std::mem::replace(&mut has_keys, true) {
                 asked.sort_unstable();
             }
-            // Both ascend.
             let mut cursor = Cursor::new(packed(&row)?, recipe)?;
-            // Those before are of other parts.
+            // Keys ascend, too. What is before the first of a cell is of another part, mostly.
             let first = cursor.bucket().unwrap_or_default();
             let mut asked = asked[asked.partition_point(|&ask| ask < first)..].iter();
             let mut next = asked.next();
@@ -174,7 +173,7 @@ pub fn texts<W: Write>(
         }),
         _ => Err(unexpected(&row, "texts")),
     })?;
-    let known = places.outlines(outlines, context)?;
+    let known = places.outlines(outlines, shared.len(), context)?;
     let (places, sorted) = places.sorted();
     let known = permuted(known, &sorted);
     let mut parts: Vec<Vec<(u64, u32)>> = vec![Vec::new(); context.parts as usize];
@@ -282,8 +281,11 @@ mod tests {
     fn what_was_asked_for_is_found_in_every_cell() {
         let recipe = Recipe::new("{}").unwrap();
         let words = recipe.words().to_owned();
-        let cells =
-            [vec![(2, 0), (2, 1), (5, 2)], vec![(5, 3), (9, 1), (40, 4), (41, 0)], vec![(1, 7)]];
+        let cells = [
+            vec![(2, 0), (2, 1), (5, 2)],
+            vec![(5, 3), (5, 6), (9, 1), (40, 4), (41, 0)],
+            vec![(1, 7)],
+        ];
         let asks = [41u64, 5, 3, 5, 0, 60, 1, 39];
         let mut input = Output::new(Vec::new(), &words).unwrap();
         let mut asked_for = Records::for_all("ask");
@@ -315,8 +317,9 @@ mod tests {
         })
         .unwrap();
         found.sort_unstable();
-        let mut expected: Vec<(u64, Vec<u8>)> =
-            [(1, 7), (5, 2), (5, 3), (41, 0)].map(|(bucket, text)| (bucket, place(text))).to_vec();
+        let mut expected: Vec<(u64, Vec<u8>)> = [(1, 7), (5, 2), (5, 3), (5, 6), (41, 0)]
+            .map(|(bucket, text)| (bucket, place(text)))
+            .to_vec();
         expected.sort_unstable();
         assert_eq!(found, expected);
     }

@@ -87,7 +87,6 @@ pub fn crowd<W: Write>(
                 put?;
             }
             out.flush(recipe, output)?;
-            context.must_fit(positions.len() * size_of::<Outline>())?;
             let mut scratch = Scratch::default();
             let mut outline = |&pos| Ok(rules.outline(given.get(pos)?, &mut scratch));
             let outlines =

@@ -23,7 +23,7 @@ impl Entries {
         cells: Vec<Vec<u8>>,
         context: &Context,
     ) -> Result<Vec<Option<Folded>>, Failure> {
-        self.places.outlines(cells, context)
+        self.places.outlines(cells, self.all.len(), context)
     }
 
     /// All places, the entries by their numbers: by bucket, in which texts ascend; and for each number as it came that of its place. A text that is

@@ -90,10 +90,11 @@ impl Numbers {
         known.find(state.hash_one(place), |&number| arena.get(number) == place).copied()
     }
 
-    /// The outlines that these cells have of places that came, by number; none at all without cells.
+    /// The outlines that these cells have of places that came, by number; none at all without cells. So many entries are held beside them.
     pub(super) fn outlines(
         &self,
         cells: Vec<Vec<u8>>,
+        entries: usize,
         context: &Context,
     ) -> Result<Vec<Option<Folded>>, Failure> {
         if cells.is_empty() {
@@ -102,7 +103,9 @@ impl Numbers {
         let count = self.arena.len() as usize;
         let bytes: usize = cells.iter().map(Vec::len).sum();
         // They are copied once ([`permuted`]).
-        context.must_fit(bytes + self.bytes() + 2 * count * size_of::<Option<Folded>>())?;
+        let entries = entries * size_of::<(u64, u32)>();
+        context
+            .must_fit(bytes + entries + self.bytes() + 2 * count * size_of::<Option<Folded>>())?;
         let mut found = vec![None; count];
         for cell in cells {
             outlines(&cell, &context.recipe, |place, outline| {

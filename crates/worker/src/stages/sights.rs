@@ -186,9 +186,11 @@ pub(super) struct Sight {
 
 /// What is in a cell.
 pub(super) struct Taken {
+    /// How many records it has.
     pub(super) records: usize,
     /// Others that they see.
     pub(super) others: usize,
+    /// Its length.
     pub(super) bytes: usize,
 }
 
@@ -257,6 +259,7 @@ impl All {
             let at = at(&blob);
             let [text, _, list] = fields(&mut blob)?;
             others += list_size(list)?.0;
+            context.must_fit(self.sights.len() * 2 * size_of::<Sight>())?;
             let prefix = prefix(text);
             self.sights.push(Sight { prefix, cell: number, at, is_whole: false, is_undone });
         }
@@ -438,7 +441,6 @@ mod tests {
             are_whole in any::<bool>(),
             halves in any::<bool>(),
         ) {
-            let records: Vec<Record> = records;
             let (first, second) = records.split_at(if halves { records.len() / 2 } else { 0 });
             let cells = [cells(first, are_whole), cells(second, are_whole)].concat();
             let mut expected: Read = records
