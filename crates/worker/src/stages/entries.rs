@@ -26,8 +26,8 @@ impl Entries {
         self.places.outlines(cells, self.all.len(), context)
     }
 
-    /// All places, the entries by their numbers: by bucket, in which texts ascend; and for each number as it came that of its place. A text that is
-    /// in a bucket twice stays there twice.
+    /// All places; the entries by their numbers, by bucket, in which texts ascend; and by number as it came the one that the place has now.
+    /// A text that is in a bucket twice stays there twice.
     pub(super) fn sorted(self) -> (Places, Vec<(u64, u32)>, Vec<u32>) {
         let (places, sorted) = self.places.sorted();
         let mut all = self.all;
