@@ -58,8 +58,11 @@ class Chain:
         for row in pick(out, "count").select("blob", "pos").collect():
             count = bytes(row.blob).decode()
             self.counts[count] = self.counts.get(count, 0) + row.pos
-        self.tell(name)
-        return out
+        return self.tell(name, out)
+
+    def spread(self, name, rows):
+        """Runs a stage; its rows are sent to their parts, where Spark has them however often they are read."""
+        return self.tell(name, self.leaf(rows.repartition(self.parts, "part")))
 
     def kept(self, frame):
         """The rows of a frame, which stay on disk until they are released."""
@@ -75,15 +78,15 @@ class Chain:
     def leaf(self, frame):
         """The rows of a frame without its plan, in which those of all stages before it would be, and again in each of them: what
         Dataset.checkpoint does, but that rows which are lost are made again."""
-        rows = self.spark._jsparkSession.internalCreateDataFrame(frame._jdf.queryExecution().toRdd(), frame._jdf.schema(), False)
-        return DataFrame(rows, self.spark)
+        return DataFrame(self.spark._jsparkSession.internalCreateDataFrame(frame._jdf.queryExecution().toRdd(), frame._jdf.schema(), False), self.spark)
 
-    def tell(self, name):
-        """Adds what was taken since the last stage ended to this one."""
+    def tell(self, name, rows=None):
+        """Adds what was taken since the last stage ended to this one, and hands on its rows."""
         now = self.totals()
         own = self.stages.setdefault(name, dict.fromkeys(now, 0))
         own.update({figure: round(own[figure] + now[figure] - self.before[figure], 3) for figure in now})
         self.before = now
+        return rows
 
     def totals(self):
         """Seconds, processor seconds of tasks and workers, and bytes shuffled, so far, from where Spark's own page has them."""
@@ -102,17 +105,17 @@ class Chain:
         """The texts that are asked for, in every part that asks for them."""
         return self.every(lambda one: one.asked(pick(rows, "want"), self.function))
 
-    def buckets(self, found, beside):
-        return self.stage("texts", pick(found, "shared").unionByName(beside)).where("kind != 'count'")
+    def buckets(self, name, shared, beside):
+        return self.spread("texts", self.mapped(self.spread(name, shared.unionByName(beside)), "texts"))
 
     def links(self):
         """Copies, and documents that match: what decisions rest on."""
-        sketched = self.done("sketch", self.every(lambda one: one.map(
+        sketched = self.spread("sketch", self.every(lambda one: one.map(
             self.function("sketch", one.fields), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True, parsed=False)))
         keys = pick(sketched, "key")
-        copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
-        buckets = self.buckets(self.stage("bands", keys), copies.unionByName(pick(sketched, "outline")))
-        seen = self.stage("pairs", buckets)
+        copies = pick(self.done("exact", self.mapped(pick(sketched, "exact", "count"), "exact")), "copy")
+        buckets = self.buckets("bands", self.mapped(keys, "bands"), copies.unionByName(pick(sketched, "outline")))
+        seen = self.done("pairs", self.mapped(buckets, "pairs"))
         state, sights = pick(seen, "full"), pick(seen, "sight")
         again = crowded = not state.isEmpty()
         while again:
@@ -122,10 +125,9 @@ class Chain:
             again = asks or not pick(answer, "want").isEmpty()
             state = state.unionByName(self.kept(self.texts(answer))).unionByName(pick(answer, "want"))
             if asks:
-                found = self.done("asked", self.mapped(keys, "asked", beside=asks))
-                state = state.unionByName(self.buckets(found, copies)).unionByName(pick(answer, "ask"))
-        if crowded:
-            sights = sights.unionByName(answer.where("kind in ('sight', 'unseen')"))
+                found = pick(self.done("asked", self.mapped(keys, "asked", beside=asks)), "shared")
+                state = state.unionByName(self.buckets("asked", found, copies)).unionByName(pick(answer, "ask"))
+        sights = sights.unionByName(pick(answer, "sight", "unseen")) if crowded else sights
         lists = self.stage("lists", sights)
         compared = self.stage("verify", pick(lists, "list").unionByName(self.texts(lists)))
         return copies.unionByName(pick(compared, "link")).unionByName(pick(lists, "cut"))
@@ -159,12 +161,11 @@ class Chain:
         rows = self.kept(rows.select("pos", "part", "original", "similarity", "blob"))
         rows.count()
         self.release(but=rows)
-        self.tell("settle")
-        return rows
+        return self.tell("settle", rows)
 
 
-def pick(rows, kind):
-    return rows.where(F.col("kind") == kind)
+def pick(rows, *kinds):
+    return rows.where(F.col("kind").isin(*kinds))
 
 
 def collected(rows):

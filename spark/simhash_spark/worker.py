@@ -5,6 +5,7 @@ import itertools
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 import threading
 
@@ -31,8 +32,8 @@ def counted(function, spent):
     """A function of batches whose processor seconds are added to an accumulator, those of its workers too."""
 
     def run(batches):
-        # Spark collects garbage after each task: the modules, which stay, are not gone through again and again.
-        gc.get_freeze_count() or gc.freeze()
+        # Spark collects garbage after each task: modules, which stay, are not gone through again and again. Some come with later tasks.
+        getattr(gc, "modules", 0) == len(sys.modules) or gc.freeze() or setattr(gc, "modules", len(sys.modules))
         began = cpu_seconds()
         yield from function(batches)
         spent.add(cpu_seconds() - began)

@@ -248,7 +248,7 @@ def test_a_run_that_fails_frees_what_it_kept(session, folder, tmp_path, monkeypa
     from simhash_spark import dedup, run
     from simhash_spark.chain import Chain
 
-    def fails(*_):
+    def fails(*_, **__):
         assert not session._jsparkSession.sharedState().cacheManager().isEmpty()
         raise ValueError("no such stage")
 

@@ -171,6 +171,7 @@ pub fn texts<W: Write>(
             let number = places.of(place);
             buckets_of(buckets, recipe, |bucket| shared.push((bucket, number)))
         }),
+        "count" => output.row(row),
         _ => Err(unexpected(&row, "texts")),
     })?;
     let known = places.outlines(outlines, shared.len(), context)?;

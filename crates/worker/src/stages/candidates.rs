@@ -28,6 +28,7 @@ pub fn pairs<W: Write>(
             Ok(())
         }
         "bucket" => entries(packed(&row)?, recipe, |bucket, place| own.push(bucket, place)),
+        "count" => output.row(row),
         _ => Err(unexpected(&row, "pairs")),
     })?;
     let known = own.outlines(outlines, context)?;
