@@ -61,7 +61,8 @@ class Chain:
         return self.tell(name, out)
 
     def spread(self, name, rows):
-        """Runs a stage; its rows are sent to their parts, where Spark has them however often they are read."""
+        """Runs a stage whose rows the next one reads, and no other: they stay in the files of the shuffle that sends them to their parts.
+        (Adaptive execution runs it here; without, it runs with the next one, to which its figures then count.)"""
         return self.tell(name, self.leaf(rows.repartition(self.parts, "part")))
 
     def kept(self, frame):
@@ -110,11 +111,11 @@ class Chain:
 
     def links(self):
         """Copies, and documents that match: what decisions rest on."""
-        sketched = self.spread("sketch", self.every(lambda one: one.map(
+        sketched = self.done("sketch", self.every(lambda one: one.map(
             self.function("sketch", one.fields), ["pos", "text", "key", "number"], pipe.ROWS, rejected=True, parsed=False)))
         keys = pick(sketched, "key")
-        copies = pick(self.done("exact", self.mapped(pick(sketched, "exact", "count"), "exact")), "copy")
-        buckets = self.buckets("bands", self.mapped(keys, "bands"), copies.unionByName(pick(sketched, "outline")))
+        copies = pick(self.stage("exact", pick(sketched, "exact")), "copy")
+        buckets = self.buckets("bands", self.mapped(keys.repartition(self.parts, "part"), "bands"), copies.unionByName(pick(sketched, "outline")))
         seen = self.done("pairs", self.mapped(buckets, "pairs"))
         state, sights = pick(seen, "full"), pick(seen, "sight")
         again = crowded = not state.isEmpty()

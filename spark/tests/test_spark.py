@@ -92,7 +92,7 @@ def same_lines(folder, name, words, spark):
     out, local = folder / f"spark-{name}", folder / f"cli-{name}"
     local.mkdir()
     files = sorted((folder / "in").iterdir())
-    node("dedup", *files, "-o", local / "records.jsonl", "--clusters", local / "clusters.jsonl", "--rejects", local / "rejects.jsonl", *words)
+    told = json.loads(node("dedup", *files, "-o", local / "records.jsonl", "--clusters", local / "clusters.jsonl", "--rejects", local / "rejects.jsonl", "--json", *words))
     counts = spark("dedup", folder / "in", "-o", out, *words)
     expected = (local / "clusters.jsonl").read_bytes()
     assert joined(out / "clusters") == expected
@@ -100,6 +100,8 @@ def same_lines(folder, name, words, spark):
     # The last line of a file may lack its end; Spark ends every line.
     assert joined(out / "records").splitlines() == [line for line in records.splitlines() if line]
     assert counts["documents"] == counts["kept"] + counts["duplicates"]
+    assert (counts["kept"], counts["duplicates"], counts.get("rejected", 0)) == (told["kept"], told["duplicates"], told["rejected"])
+    assert counts["texts"] > 0 and (counts["entries"] > counts["shared"] > 0 or "exact" in words)
     assert counts["clusters"] == expected.count(b"\n")
     assert counts["duplicates"] == expected.count(b'{"id":') - counts["clusters"]
 

@@ -22,7 +22,6 @@ pub fn exact<W: Write>(
             all.push((hash.to_vec(), place.to_vec()));
             Ok(())
         }),
-        "count" => output.row(row),
         _ => Err(unexpected(&row, "exact")),
     })?;
     all.sort_unstable();

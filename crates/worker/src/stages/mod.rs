@@ -28,8 +28,8 @@
 //! distance, where the method has one.
 //!
 //! `want` asks for the texts of documents in a part: whoever has the documents answers with rows of kind `text`, which have many. `count`
-//! says what a stage counted; [`exact`], [`texts`] and [`pairs`] pass on what they are given of it, so that who does not keep the rows of
-//! the stages before them reads it there. `ask` is for all parts.
+//! says what a stage counted; [`texts`] and [`pairs`] pass on what they are given of it, so that who does not keep the rows of
+//! [`bands`] reads it there. `ask` is for all parts.
 
 mod answer;
 mod bands;
