@@ -12,8 +12,8 @@ from . import source, texts, worker as pipe
 for module in (source, texts, pipe):
     cloudpickle.register_pickle_by_value(module)
 
-TOGETHER = 2_000_000  # Edges and copies that one task decides; of more, each component is brought together.
-TURNS = 20  # Of stars, before one task connects what is left.
+TOGETHER = 2_000_000  # Edges and copies that one task decides.
+TURNS = 20  # Of stars, or of rounds, before one task does what is left.
 
 
 def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
@@ -31,7 +31,7 @@ def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
 
 class Chain:
     def __init__(self, spark, sources, recipe, worker, parts=None, memory="1G"):
-        self.spark, self.sources, self.worker = spark, sources, worker
+        self.spark, self.sources, self.worker, self.connects = spark, sources, worker, (recipe or {}).get("cluster") == "components"
         recipe = json.dumps(recipe or {})
         self.words = pipe.recipe_words(worker, recipe)
         spark.sparkContext.addFile(worker)
@@ -100,7 +100,7 @@ class Chain:
         return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + cpu, "shuffledBytes": shuffled}
 
     def stage(self, name, rows, beside=(), parts=None):
-        return self.done(name, self.mapped(rows.repartition(parts or self.parts, "part"), name, beside=beside))
+        return self.done(name, self.mapped(rows.where("kind != 'count'").repartition(parts or self.parts, "part"), name, beside=beside))
 
     def texts(self, rows):
         """The texts that are asked for, in every part that asks for them."""
@@ -128,8 +128,7 @@ class Chain:
             if asks:
                 found = pick(self.done("asked", self.mapped(keys, "asked", beside=asks)), "shared")
                 state = state.unionByName(self.buckets("asked", found, copies)).unionByName(pick(answer, "ask"))
-        sights = sights.unionByName(pick(answer, "sight", "unseen")) if crowded else sights
-        lists = self.stage("lists", sights)
+        lists = self.stage("lists", sights.unionByName(pick(answer, "sight", "unseen")) if crowded else sights)
         compared = self.stage("verify", pick(lists, "list").unionByName(self.texts(lists)))
         return copies.unionByName(pick(compared, "link")).unionByName(pick(lists, "cut"))
 
@@ -137,22 +136,28 @@ class Chain:
         """A row for each duplicate."""
         links, count = self.links(), self.counts.get
         few = count("edges", 0) + count("documents", 0) - count("texts", 0) <= TOGETHER
-        decided = self.stage("decide", links, parts=1) if few else self.stage("decide", self.grouped(links))
+        decided = self.stage("decide", links if few else self.apart(links), parts=1 if few else None)
         related = self.stage("relate", pick(decided, "pair").unionByName(self.texts(decided)))
-        return self.settled(pick(decided, "mark").unionByName(pick(related, "mark")))
+        marks = pick(decided, "mark").unionByName(pick(related, "mark"))
+        # A part does not know whose duplicates are in others.
+        few or self.counts.update(clusters=marks.select("original").distinct().count())
+        return self.settled(marks)
 
-    def grouped(self, links):
-        """Links and copies, those of a component in one part: found by large-star and small-star, until nothing moves."""
-        edges = pick(self.done("stars", self.mapped(links, "stars")), "edge")
+    def apart(self, links):
+        """Links and copies so that each part decides by itself, after turns until nothing moves: those of a component together, found by
+        large-star and small-star, or what is left of them by rounds of the first independent set."""
+        begin, names, last = ("stars", ["large", "small"], "stars") if self.connects else ("waits", ["round"], "round")
+        rows, own = self.done(begin, self.mapped(links, begin)), len(self.held)
         for self.counts["turns"] in range(1, TURNS + 1):
-            first, before = len(self.held) - 1, self.counts.setdefault("moved", 0)
-            edges = pick(self.stage("small", pick(self.stage("large", edges), "edge")), "edge")
-            self.release(self.held[-1], first)  # The turn before, and half of this one.
-            if self.counts["moved"] == before:
+            for name in names:
+                rows = self.stage(name, rows)
+            self.release(self.held[-1], own)  # The turn before, and half of this one.
+            if not self.counts.pop("moved", 0):
                 break
         else:
-            edges = pick(self.stage("stars", edges, parts=1), "edge")
-        return self.stage("group", links.unionByName(edges))
+            rows = self.stage(last, rows, parts=1)
+        # Of the first three kinds rounds leave nothing, or the stage that decides refuses it.
+        return self.stage("group", links.unionByName(pick(rows, "edge"))) if self.connects else pick(rows, "open", "wait", "past", "best", "after", "copy")
 
     def matches(self):
         """A row for each match of a new document, and one for each of which a limit left something out."""

@@ -38,9 +38,8 @@ def run(inputs, output, *, worker, recipe=None, against=None, format="jsonl", or
     chain = None
     try:
         own = documents(inputs, source.NEW if against else 0)
-        sources, recipe = [own], dict(recipe or {})
-        if against:
-            sources, recipe["against"] = [own, documents(against, 0)], source.NEW
+        sources = [own, documents(against, 0)] if against else [own]
+        recipe = {**(recipe or {}), **({"against": source.NEW} if against else {})}
         chain = Chain(spark, sources, recipe, worker, parts, memory)
         return written(chain, own, output, are_lines, against)
     finally:
@@ -64,8 +63,7 @@ def written(chain, own, output, are_lines, against):
             reasons = own.map(iter, ["rejected", "line"], "rejected string, line string", rejected=True)
             reasons.where("rejected is not null").toDF("reason", "raw").write.json(f"{output}/rejects")
     else:
-        kept = own.frame.where("text is not null").join(gone, "pos", "left_anti")
-        kept.orderBy("pos").select("row.*").write.parquet(f"{output}/records")
+        own.frame.where("text is not null").join(gone, "pos", "left_anti").orderBy("pos").select("row.*").write.parquet(f"{output}/records")
     chain.tell("records")
 
     def named(frame):

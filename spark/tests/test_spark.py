@@ -149,14 +149,14 @@ def test_what_is_too_much_for_every_executor_is_joined(session, folder, monkeypa
     same_lines(folder, "joined", [], lambda *all: on_spark(session, *all))
 
 
-# Components whose stars come to rest, and of one turn, after which one task connects what is left.
-GROUPED = [("representative", 20, ["--keep", "longest"]), ("components", 1, ["--keep", "last"])]
+# Turns of stars, and rounds, until nothing moves; and one, after which one task does what is left.
+APART = [("representative", 20, ["--keep", "longest"]), ("components", 1, ["--keep", "last"])]
 if LONG:
-    GROUPED += [("representative", 1, []), ("components", 20, ["--keep", "longest"])]
+    APART += [("representative", 1, []), ("components", 20, ["--keep", "longest"])]
 
 
-@pytest.mark.parametrize("cluster,turns,words", GROUPED, ids=[f"{row[0]}-{row[1]}" for row in GROUPED])
-def test_what_is_too_much_for_one_task_is_decided_by_component(session, folder, monkeypatch, cluster, turns, words):
+@pytest.mark.parametrize("cluster,turns,words", APART, ids=[f"{row[0]}-{row[1]}" for row in APART])
+def test_what_is_too_much_for_one_task_is_decided_apart(session, folder, monkeypatch, cluster, turns, words):
     from simhash_spark import chain
 
     monkeypatch.setattr(chain, "TOGETHER", 0)
@@ -167,9 +167,9 @@ def test_what_is_too_much_for_one_task_is_decided_by_component(session, folder, 
         found.append(on_spark(session, *all, "--parts", 4))
         return found[0]
 
-    same_lines(folder, f"grouped-{cluster}-{turns}", ["--cluster", cluster, *words], spark)
-    stages = found[0]["stages"]
-    assert {"stars", "large", "small", "group"} <= set(stages)
+    same_lines(folder, f"apart-{cluster}-{turns}", ["--cluster", cluster, *words], spark)
+    own = {"components": {"stars", "large", "small", "group"}, "representative": {"waits", "round"}}
+    assert {"stars", "large", "small", "group", "waits", "round"} & set(found[0]["stages"]) == own[cluster]
     assert 1 < found[0]["turns"] < turns or found[0]["turns"] == turns == 1
 
 

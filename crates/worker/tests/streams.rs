@@ -217,6 +217,13 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
         ("large", packed("edge", "{}", &[&[&first, &text]])),
         ("small", packed("edge", "{}", &[&[&text, &first]])),
         ("group", packed("link", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
+        ("waits", packed("link", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
+        ("waits", packed("copy", "{}", &[&[&text, &first]])),
+        ("round", packed("open", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
+        ("round", packed("best", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
+        ("round", packed("past", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
+        ("round", packed("wait", "{}", &[&[&text, &[0; 4]]])),
+        ("round", packed("fate", "{}", &[&[&text, &[1]]])),
     ];
     for (stage, row) in cells {
         let blob = row.blob.clone().unwrap();
@@ -268,7 +275,8 @@ fn a_part_beyond_the_memory_is_refused() {
     let (code, _, line) = within("exact", "{}", "2M", &rows_stream(&[row], "{}"));
     assert_eq!(code, Some(3));
     assert!(line.contains("more than a quarter of --memory 2097152: spread it over"), "{line}");
-    let connected = [("stars", "link"), ("large", "edge"), ("small", "edge"), ("group", "copy")];
+    let mut connected = vec![("stars", "link"), ("large", "edge"), ("small", "edge")];
+    connected.extend([("group", "copy"), ("round", "open"), ("round", "fate")]);
     for (stage, kind) in [("decide", "link"), ("crowd", "full")].into_iter().chain(connected) {
         let row = Row { kind: kind.into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
         let (code, _, line) = within(stage, "{}", "2M", &rows_stream(&[row], "{}"));

@@ -8,7 +8,7 @@ use self::decided::{components, representatives};
 use super::buckets::sights;
 use super::climb::{self, Crowded as _, climb};
 use super::levels::Levels;
-use crate::decide::{Comparer, Side, Texts};
+use crate::decide::{Comparer, Edge, Side, Texts};
 use crate::error::DedupError;
 use crate::keep::Key;
 use crate::method::{self, Banding, Candidate, Found, Method};
@@ -122,6 +122,14 @@ pub struct Link {
     pub rank: u32,
     /// At least the threshold; 0 without verification.
     pub similarity: f64,
+}
+
+impl From<&Link> for Edge {
+    /// To the earlier text.
+    fn from(link: &Link) -> Self {
+        let text = Candidate { number: link.earlier, rank: link.rank };
+        Self { text, similarity: link.similarity }
+    }
 }
 
 /// A document whose text an earlier one has.
@@ -451,6 +459,11 @@ impl Rules {
     pub fn relation(&self, a: &Compared, b: &Compared) -> Option<f64> {
         let found = || self.comparer.similarity_of_sides(&a.0, &b.0, Some(0.0)).unwrap_or(0.0);
         self.verifies().then(found)
+    }
+
+    /// Whether the first of two links of one text leads to what is nearer, and so is its original if both lead to kept texts.
+    pub fn is_nearer(&self, a: &Link, b: &Link) -> bool {
+        Edge::from(a).order(&Edge::from(b), self.verifies()).is_lt()
     }
 
     /// The duplicates among documents of which there are so many; `keeping` has their places in the order of keeping, where that is

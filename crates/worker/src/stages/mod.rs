@@ -15,12 +15,15 @@
 //! | [`large`] | `edge` | `edge` by the later document |
 //! | [`small`] | `edge` of `large` | `edge` by each of its two documents |
 //! | [`group`] | `link`, `copy`, `edge` where nothing moves | `link`, `copy` by the first document of their component |
-//! | [`decide`] | `link`, `copy`, all of a component | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
+//! | [`waits`] | `link`, `copy`, in any parts | `open` by the later text, as `link` was; `wait` by the earlier one; `copy` by the first of its texts |
+//! | [`round`] | `open`, `best`, `past` by the later text, `wait`, `fate`, `after`, `copy` | the same: `fate` by who waits, `after` by the earlier text |
+//! | [`decide`] | `link`, `copy`, all of a component; or what rounds left of all links | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
 //! | [`matches()`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
 //!
-//! One task may decide everything, or, where that is too much, `stars`, then `large` and `small` by turns until they count nothing `moved`,
-//! and `group` bring each component to one part.
+//! One task may decide everything. Where that is too much, `stars`, then `large` and `small` by turns until they count nothing `moved`,
+//! and `group` bring each component to one part; or, in the mode `representative`, `waits` and then `round` until it counts nothing `moved`
+//! leave of the links what each part can decide.
 //!
 //! Beside them [`records`] takes lines apart, [`answer`] packs the texts that were asked for, and [`lines`] writes what was found as lines.
 //!
@@ -43,9 +46,12 @@ mod lists;
 mod matches;
 mod places;
 mod records;
+mod rounds;
 mod sights;
 mod sketch;
 mod stars;
+#[cfg(test)]
+mod testing;
 mod verify;
 
 use crate::blob::{Blob, pack_positions, put, texts as texts_of};
@@ -63,6 +69,7 @@ pub use lists::lists;
 pub use matches::matches;
 use places::{Numbers, Places};
 pub use records::records;
+pub use rounds::{round, waits};
 pub use sketch::sketch;
 pub use stars::{group, large, small, stars};
 use std::io::Write;
@@ -75,7 +82,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub type Stage = fn(&Arc<Context>, Input, &mut Output<Box<dyn Write>>) -> Result<(), Failure>;
 
 /// All stages, by name, in their order.
-pub const ALL: [(&str, Stage); 16] = [
+pub const ALL: [(&str, Stage); 18] = [
     ("sketch", sketch),
     ("exact", exact),
     ("bands", bands),
@@ -89,6 +96,8 @@ pub const ALL: [(&str, Stage); 16] = [
     ("large", large),
     ("small", small),
     ("group", group),
+    ("waits", waits),
+    ("round", round),
     ("decide", decide),
     ("relate", relate),
     ("matches", matches),

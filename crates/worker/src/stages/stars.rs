@@ -212,77 +212,11 @@ pub fn group<W: Write>(
 #[cfg(test)]
 mod tests {
     use super::super::Stage;
+    use super::super::testing::{PARTS, context, counted, row, run};
     use super::*;
-    use crate::Recipe;
     use std::collections::{BTreeMap, BTreeSet};
 
     type Edge = (u64, u64);
-
-    const PARTS: u32 = 5;
-
-    fn context() -> Arc<Context> {
-        Arc::new(Context { recipe: Recipe::new("{}").unwrap(), parts: PARTS, memory: 1 << 30 })
-    }
-
-    fn stream(rows: &[Row]) -> Vec<u8> {
-        let mut output = Output::new(Vec::new(), context().recipe.words()).unwrap();
-        for row in rows {
-            output.row(row.clone()).unwrap();
-        }
-        output.finish().unwrap()
-    }
-
-    fn rows(stream: Vec<u8>) -> Vec<Row> {
-        let mut rows = Vec::new();
-        let input = Input::new(std::io::Cursor::new(stream), &context());
-        let each = |row| {
-            rows.push(row);
-            Ok(())
-        };
-        input.rows(each).unwrap();
-        rows
-    }
-
-    /// A stage over these rows: of each part by itself, or of all together.
-    fn run(stage: Stage, given: &[Row], apart: bool) -> Result<Vec<Row>, Failure> {
-        let parts: BTreeSet<i32> =
-            given.iter().map(|row| if apart { row.part } else { 0 }).collect();
-        let mut all = Vec::new();
-        for part in parts {
-            let own: Vec<Row> =
-                given.iter().filter(|row| !apart || row.part == part).cloned().collect();
-            let written = Shared::default();
-            let to: Box<dyn Write> = Box::new(written.clone());
-            let mut output = Output::new(to, context().recipe.words()).unwrap();
-            let input = Input::new(std::io::Cursor::new(stream(&own)), &context());
-            stage(&context(), input, &mut output)?;
-            drop(output.finish().unwrap());
-            all.extend(rows(written.0.lock().unwrap().clone()));
-        }
-        Ok(all)
-    }
-
-    #[derive(Clone, Default)]
-    struct Shared(Arc<std::sync::Mutex<Vec<u8>>>);
-
-    impl Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    fn row(kind: &str, part: u32, fields: &[&[u8]]) -> Row {
-        let mut blob = context().recipe.digest().to_vec();
-        for field in fields {
-            crate::blob::put(field, &mut blob);
-        }
-        Row { kind: kind.into(), part: part.cast_signed(), blob: Some(blob), ..Row::default() }
-    }
 
     fn links(edges: &[Edge]) -> Vec<Row> {
         let mut rows = Vec::new();
@@ -306,10 +240,6 @@ mod tests {
             .unwrap();
         }
         edges
-    }
-
-    fn moved(rows: &[Row]) -> i64 {
-        rows.iter().filter(|row| row.kind == "count").map(|row| row.pos.unwrap()).sum()
     }
 
     /// By node: the first of its component, by a walk.
@@ -345,10 +275,10 @@ mod tests {
             };
             let before = edges(&all).len();
             let large = run(large, &edge(all), true).unwrap();
-            let still = moved(&large) == 0;
+            let still = counted(&large, "moved") == 0;
             let small = run(small, &edge(large), true).unwrap();
             assert!(edges(&small).len() <= before, "neither makes more edges");
-            let still = still && moved(&small) == 0;
+            let still = still && counted(&small, "moved") == 0;
             all = edge(small);
             if still {
                 return (all, turn);

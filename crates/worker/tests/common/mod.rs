@@ -250,6 +250,39 @@ impl Chain<'_> {
         }
     }
 
+    /// What rounds leave of links and copies for each part, and how many they took; after so many, one task settles the rest.
+    fn rounds(&self, links: &[Row], most: usize) -> (Vec<Row>, usize) {
+        let halves = links.chunks(links.len().div_ceil(2).max(1));
+        let mut rows: Vec<Row> = halves.flat_map(|half| self.one("waits", half)).collect();
+        let rest = |rows: Vec<Row>| -> Vec<Row> {
+            rows.into_iter().filter(|row| row.kind != "count").collect()
+        };
+        for took in 1..=most {
+            let found = self.stage("round", &rest(rows), &[]);
+            let moved = counted(&found).get("moved").is_some_and(|&moved| moved > 0);
+            rows = found;
+            if !moved {
+                return (rest(rows), took);
+            }
+        }
+        (self.one("round", &rest(rows)), most)
+    }
+
+    /// What is decided in rounds is the same as what one task decides.
+    fn settles_in_rounds(&self, links: &[Row], decided: &[Row]) {
+        for most in [20, 1] {
+            let (left, took) = self.rounds(links, most);
+            assert!(took < 20, "{took}");
+            let kinds: BTreeSet<&str> = left.iter().map(|row| row.kind.as_str()).collect();
+            assert!(["open", "wait", "past"].iter().all(|kind| !kinds.contains(kind)), "{kinds:?}");
+            let left = pick(&left, &["best", "after", "copy"]);
+            let (marks, counts) = told(&self.stage("decide", &left, &[]));
+            let (expected, all) = told(decided);
+            assert_eq!(marks, expected);
+            assert_eq!(counts.get("duplicates").unwrap_or(&0), &all["duplicates"]);
+        }
+    }
+
     /// All stages: the duplicates by place, what was counted, and how often the crowd was asked. What is decided by component is the same
     /// as what one task decides.
     pub(crate) fn settle(&self) -> (Vec<Mark>, BTreeMap<String, i64>, usize) {
@@ -258,6 +291,9 @@ impl Chain<'_> {
         let decided = self.one("decide", &links);
         let apart = self.stage("decide", &self.grouped(&links), &[]);
         assert_eq!(told(&apart), told(&decided));
+        if !Recipe::new(self.recipe).unwrap().connects() {
+            self.settles_in_rounds(&links, &decided);
+        }
         let pairs = [pick(&decided, &["pair"]), self.texts(&decided)].concat();
         let related = self.stage("relate", &pairs, &[]);
         let marks = [pick(&decided, &["mark"]), pick(&related, &["mark"])].concat();
