@@ -4,12 +4,12 @@ use crate::corpus::Corpus;
 use crate::forms;
 use crate::report::{Report, Row, Settings};
 use rayon::prelude::*;
-use simhash_corpus::{Fields, Form, Input, spawn};
+use simhash_corpus::{Block, Fields, Form, Input, spawn};
 use simhash_dedup::{DedupOptions, FileOptions, Outputs, dedup_files};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Long texts and short ones.
 const SETS: [(&str, &[&str]); 2] = [
@@ -76,27 +76,38 @@ fn measured(settings: &Settings) -> Result<Report, String> {
     Ok(Report { bench: "reading", setup, rows })
 }
 
-/// Every record of a file, as `dedup` reads it; their number.
+/// Every record of a file, as `dedup` reads it: a block is gone through by one thread, and none waits for another; their number.
 fn read(path: &Path) -> Result<usize, String> {
     let input = Input::File(path.to_owned());
     let fields = Fields::default();
     let opened = input.open(&fields, &Form::default()).map_err(|error| error.to_string())?;
     let blocks = spawn(vec![opened], 2, THREADS);
-    let mut documents = 0;
-    loop {
-        let block = blocks.recv().map_err(|error| error.to_string())?;
-        let Some(block) = block.map_err(|error| error.to_string())? else { return Ok(documents) };
-        let records = block.lines.par_iter().map(|line| {
-            if let Some(fault) = &line.fault {
-                return Err(fault.to_string());
+    let has_end = AtomicBool::new(false);
+    let work = |_| {
+        let mut documents = 0;
+        // Nobody sends any more: another thread was told of the end, or why there is none.
+        while let Ok(block) = blocks.recv() {
+            match block.map_err(|error| error.to_string())? {
+                Some(block) => documents += records(&block)?,
+                None => has_end.store(true, Ordering::Relaxed),
             }
-            block
-                .layout
-                .record(block.bytes_of(line))
-                .map(|record| usize::from(!record.text.is_empty()))
-        });
-        documents += records.sum::<Result<usize, String>>()?;
-    }
+        }
+        Ok(documents)
+    };
+    let documents = (0..THREADS).into_par_iter().map(work).sum::<Result<usize, String>>()?;
+    if has_end.into_inner() { Ok(documents) } else { Err("reading came to no end".into()) }
+}
+
+/// The records of a block that have a text.
+fn records(block: &Block) -> Result<usize, String> {
+    let records = block.lines.iter().map(|line| match &line.fault {
+        Some(fault) => Err(fault.to_string()),
+        None => {
+            let record = block.layout.record(block.bytes_of(line));
+            record.map(|record| usize::from(!record.text.is_empty()))
+        }
+    });
+    records.sum()
 }
 
 fn dedup(path: &Path) -> Result<(), String> {

@@ -14,6 +14,7 @@ for module in (source, texts, pipe):
 
 TOGETHER = 2_000_000  # Edges and copies that one task decides.
 TURNS = 20  # Of stars, or of rounds, before one task does what is left.
+OPEN = "open", "best", "past", "wait", "fate", "copy"  # What goes from round to round; copies, to the first.
 
 
 def dedup(spark, documents, recipe=None, *, worker, parts=None, memory="1G"):
@@ -100,7 +101,7 @@ class Chain:
         return {"seconds": time.monotonic(), "cpuSeconds": self.spent.value + cpu, "shuffledBytes": shuffled}
 
     def stage(self, name, rows, beside=(), parts=None):
-        return self.done(name, self.mapped(rows.where("kind != 'count'").repartition(parts or self.parts, "part"), name, beside=beside))
+        return self.done(name, self.mapped(rows.repartition(parts or self.parts, "part"), name, beside=beside))
 
     def texts(self, rows):
         """The texts that are asked for, in every part that asks for them."""
@@ -145,19 +146,18 @@ class Chain:
 
     def apart(self, links):
         """Links and copies so that each part decides by itself, after turns until nothing moves: those of a component together, found by
-        large-star and small-star, or what is left of them by rounds of the first independent set."""
-        begin, names, last = ("stars", ["large", "small"], "stars") if self.connects else ("waits", ["round"], "round")
-        rows, own = self.done(begin, self.mapped(links, begin)), len(self.held)
-        for self.counts["turns"] in range(1, TURNS + 1):
-            for name in names:
-                rows = self.stage(name, rows)
-            self.release(self.held[-1], own)  # The turn before, and half of this one.
+        large-star and small-star, or what rounds of the first independent set leave of them. The last turn is a single task."""
+        begin, names, kinds = ("stars", ["large", "small"], ["edge"]) if self.connects else ("waits", ["round"], OPEN)
+        rows, own = self.done(begin, self.mapped(links, begin)), len(self.held) - 1
+        for self.counts["turns"], parts in enumerate([None] * TURNS + [1], 1):
+            for name in names if parts is None else ["stars" if self.connects else "round"]:
+                rows = self.stage(name, pick(rows, *kinds), parts=parts)
+            self.connects and self.release(self.held[-1], own)  # The turn before, and half of this one.
             if not self.counts.pop("moved", 0):
                 break
-        else:
-            rows = self.stage(last, rows, parts=1)
-        # Of the first three kinds rounds leave nothing, or the stage that decides refuses it.
-        return self.stage("group", links.unionByName(pick(rows, "edge"))) if self.connects else pick(rows, "open", "wait", "past", "best", "after", "copy")
+        # Of what is still open there is nothing, or the stage that decides refuses it.
+        settled = [pick(rows, *OPEN[:4]), *(pick(one, "link", "copy") for one in self.held[own:])]
+        return self.stage("group", links.unionByName(pick(rows, "edge"))) if self.connects else reduce(DataFrame.unionByName, settled)
 
     def matches(self):
         """A row for each match of a new document, and one for each of which a limit left something out."""

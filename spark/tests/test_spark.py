@@ -150,9 +150,9 @@ def test_what_is_too_much_for_every_executor_is_joined(session, folder, monkeypa
 
 
 # Turns of stars, and rounds, until nothing moves; and one, after which one task does what is left.
-APART = [("representative", 20, ["--keep", "longest"]), ("components", 1, ["--keep", "last"])]
+APART = [("representative", 1, ["--keep", "longest"]), ("components", 1, ["--keep", "last"])]
 if LONG:
-    APART += [("representative", 1, []), ("components", 20, ["--keep", "longest"])]
+    APART += [("representative", 20, []), ("components", 20, ["--keep", "longest"])]
 
 
 @pytest.mark.parametrize("cluster,turns,words", APART, ids=[f"{row[0]}-{row[1]}" for row in APART])
@@ -170,7 +170,8 @@ def test_what_is_too_much_for_one_task_is_decided_apart(session, folder, monkeyp
     same_lines(folder, f"apart-{cluster}-{turns}", ["--cluster", cluster, *words], spark)
     own = {"components": {"stars", "large", "small", "group"}, "representative": {"waits", "round"}}
     assert {"stars", "large", "small", "group", "waits", "round"} & set(found[0]["stages"]) == own[cluster]
-    assert 1 < found[0]["turns"] < turns or found[0]["turns"] == turns == 1
+    assert 1 < found[0]["turns"] < turns or found[0]["turns"] == turns + 1 == 2
+    assert "moved" not in found[0]
 
 
 def test_what_is_connected_with_nothing_is_no_duplicate(session, monkeypatch):
@@ -300,8 +301,12 @@ def environment_of(process):
         return b""
 
 
-@pytest.mark.parametrize("cluster", ["representative", "components"] if LONG else ["components"])
-def test_an_executor_that_is_killed_changes_nothing(session, folder, cluster):
+@pytest.mark.parametrize("cluster", ["components", "representative"] if LONG else ["representative"])
+def test_an_executor_that_is_killed_changes_nothing(session, folder, cluster, monkeypatch):
+    from simhash_spark import chain
+
+    # With frames that are released while others are made of them.
+    monkeypatch.setattr(chain, "TOGETHER", 0)
     killed = []
     thread = threading.Thread(target=kill_an_executor, args=(killed,), daemon=True)
     thread.start()

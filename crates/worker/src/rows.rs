@@ -372,7 +372,7 @@ impl Input {
         }
         Err(Failure(match self.alone {
             Some(stage) => format!(
-                "one task of stage {stage} has more than a quarter of --memory {memory}: give it more memory; more parts do not divide what is connected"
+                "one task of stage {stage} has more than a quarter of --memory {memory}: give it more memory; more parts divide neither a component nor what is a single task"
             ),
             None => format!(
                 "one part has more than a quarter of --memory {memory}: spread it over more than {} parts (--parts), or give more memory",

@@ -222,7 +222,8 @@ fn damaged_cells_end_in_a_line_and_never_in_a_panic() {
         ("round", packed("open", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
         ("round", packed("best", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
         ("round", packed("past", "{}", &[&[&text, &first, &[0; 4], &[0; 8]]])),
-        ("round", packed("wait", "{}", &[&[&text, &[0; 4]]])),
+        ("round", packed("wait", "{}", &[&[&text, &[0; 4], &[1]]])),
+        ("round", packed("copy", "{}", &[&[&text, &first]])),
         ("round", packed("fate", "{}", &[&[&text, &[1]]])),
     ];
     for (stage, row) in cells {
@@ -275,8 +276,7 @@ fn a_part_beyond_the_memory_is_refused() {
     let (code, _, line) = within("exact", "{}", "2M", &rows_stream(&[row], "{}"));
     assert_eq!(code, Some(3));
     assert!(line.contains("more than a quarter of --memory 2097152: spread it over"), "{line}");
-    let mut connected = vec![("stars", "link"), ("large", "edge"), ("small", "edge")];
-    connected.extend([("group", "copy"), ("round", "open"), ("round", "fate")]);
+    let connected = [("stars", "link"), ("large", "edge"), ("small", "edge"), ("group", "copy")];
     for (stage, kind) in [("decide", "link"), ("crowd", "full")].into_iter().chain(connected) {
         let row = Row { kind: kind.into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
         let (code, _, line) = within(stage, "{}", "2M", &rows_stream(&[row], "{}"));
@@ -284,6 +284,35 @@ fn a_part_beyond_the_memory_is_refused() {
         let words = format!("one task of stage {stage} has more than a quarter of --memory");
         assert!(line.contains(&words) && !line.contains("--parts"), "{line}");
     }
+}
+
+#[test]
+fn rounds_count_what_they_hold_and_not_the_bytes_of_their_cells() {
+    let texts: Vec<[u8; 8]> = (0..40_000u64).map(u64::to_be_bytes).collect();
+    let waits: Vec<[&[u8]; 3]> = texts.iter().map(|text| [&text[..], &[0; 4], &[0]]).collect();
+    let links: Vec<[&[u8]; 4]> =
+        texts.windows(2).map(|two| [&two[1][..], &two[0], &[0; 4], &[0; 8]]).collect();
+    let waits: Vec<&[&[u8]]> = waits.iter().map(|fields| &fields[..]).collect();
+    let links: Vec<&[&[u8]]> = links.iter().map(|fields| &fields[..]).collect();
+    for (stage, row) in [
+        ("round", packed("wait", "{}", &waits)),
+        ("round", packed("open", "{}", &links)),
+        ("waits", packed("link", "{}", &links)),
+    ] {
+        let input = rows_stream(&[row], "{}");
+        assert!(input.len() < 2 << 20, "{}", input.len());
+        let (code, _, line) = within(stage, "{}", "4M", &input);
+        assert!(code == Some(3) && line.contains("spread it over more than 1 parts"), "{line}");
+        assert_eq!(within(stage, "{}", "16M", &input).0, Some(0));
+    }
+    // Links to one text from one part are asked for once.
+    let star: Vec<[&[u8]; 4]> =
+        texts[1..].iter().map(|text| [&text[..], &texts[0], &[0; 4], &[0; 8]]).collect();
+    let star: Vec<&[&[u8]]> = star.iter().map(|fields| &fields[..]).collect();
+    assert_eq!(
+        within("waits", "{}", "4M", &rows_stream(&[packed("link", "{}", &star)], "{}")).0,
+        Some(0)
+    );
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Who is kept, of components that one task has whole: what it holds are the edges and the copies, not the documents.
 //!
-//! Of what [rounds](super::rounds) left, the links to one text and from it are enough: those to the kept text that is nearest, and from texts
-//! that were kept later.
+//! Or of what [rounds](super::rounds) left: of a text and its copies the link to the kept text that is nearest, and those from texts that
+//! were kept later.
 
 use super::{Numbers, Places, Wants, each_link, each_record, part_of_place, position, unexpected};
 use crate::rows::{Input, Output, Row};
@@ -28,7 +28,7 @@ pub fn decide<W: Write>(
             copies.push(Copy { document: numbers.of(place), first: numbers.of(first) });
             Ok(())
         }),
-        "link" | "best" | "after" => each_link(&row, recipe, |[text, other], rank, similarity| {
+        "link" => each_link(&row, recipe, |[text, other], rank, similarity| {
             let (later, earlier) = (numbers.of(text), numbers.of(other));
             links.push(Link { later, earlier, rank, similarity });
         }),

@@ -16,14 +16,14 @@
 //! | [`small`] | `edge` of `large` | `edge` by each of its two documents |
 //! | [`group`] | `link`, `copy`, `edge` where nothing moves | `link`, `copy` by the first document of their component |
 //! | [`waits`] | `link`, `copy`, in any parts | `open` by the later text, as `link` was; `wait` by the earlier one; `copy` by the first of its texts |
-//! | [`round`] | `open`, `best`, `past` by the later text, `wait`, `fate`, `after`, `copy` | the same: `fate` by who waits, `after` by the earlier text |
-//! | [`decide`] | `link`, `copy`, all of a component; or what rounds left of all links | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
+//! | [`round`] | `open`, `best`, `past` by the later text, `wait` by the earlier one, `fate` by who waits, `copy` of [`waits`] | the same without `copy`; `link` by the text that decides, of which nothing is open |
+//! | [`decide`] | `link`, `copy`, all of a component, or what rounds left of a text | `mark`: a duplicate, its original, their similarity; `pair` and `want` where that is not known |
 //! | [`relate`] | `pair`, `text` | `mark` |
 //! | [`matches()`] | `link`, `copy`, `cut`, in place of `decide` where the recipe says `against` | `match`: a new document, an old one, their similarity, its place among them (`part`) |
 //!
 //! One task may decide everything. Where that is too much, `stars`, then `large` and `small` by turns until they count nothing `moved`,
-//! and `group` bring each component to one part; or, in the mode `representative`, `waits` and then `round` until it counts nothing `moved`
-//! leave of the links what each part can decide.
+//! and `group` bring each component to one part; or, in the mode `representative`, `waits` and then `round` until it counts nothing `moved`:
+//! the `link` of all rounds and the `copy` of `waits` are what each part can decide.
 //!
 //! Beside them [`records`] takes lines apart, [`answer`] packs the texts that were asked for, and [`lines`] writes what was found as lines.
 //!
@@ -289,14 +289,14 @@ fn each_record<const N: usize>(
     Ok(())
 }
 
-/// Calls `each` with the places of a row of kind `link`, their rank and similarity.
+/// Calls `each` with the places of a row of kind `link` or one that has the same, their rank and similarity.
 fn each_link(
     row: &Row,
     recipe: &Recipe,
     mut each: impl FnMut([&[u8]; 2], u32, f64),
 ) -> Result<(), Failure> {
     each_record(row, recipe, |[text, other, rank, similarity]| {
-        let wrong = |_| Failure("a row of kind link is damaged".into());
+        let wrong = |_| Failure(format!("a row of kind {} is damaged", row.kind));
         let rank = u32::from_le_bytes(rank.try_into().map_err(wrong)?);
         each([text, other], rank, f64::from_bits(number(similarity)?));
         Ok(())

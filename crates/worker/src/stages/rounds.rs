@@ -1,19 +1,23 @@
 //! Who is kept, round by round, where a part has only texts of its own: the mode `representative` where one task cannot hold all links.
 //!
 //! Kept are the texts of the lexicographically first maximal independent set of the links: those that match no kept text before them. A
-//! text is settled in the round after the last one before it that it matches, or in the same round where that is in its part (the parallel
-//! greedy algorithm of Blelloch, Fineman and Shun, "Greedy sequential maximal independent set and matching are parallel on average",
-//! SPAA 2012). Four or five rounds are usual; a document that was edited a million times takes as many, so the engine gives up after
-//! some, and one task with all that is left goes through it in order.
+//! text that matches a kept one is a duplicate; one of which all earlier texts that it matches are duplicates is kept (the parallel greedy
+//! algorithm of Blelloch, Fineman and Shun, "Greedy sequential maximal independent set and matching are parallel on average", SPAA 2012). A
+//! round tells other parts what became of texts; within a part, what follows from that is known at once. A document that was edited a million
+//! times may take as many rounds, so the engine gives up after some, and one task with all that is open goes through it in order.
 //!
 //! What is left of a link says to which texts it leads:
 //!
 //! - `open`: its part does not know yet what becomes of the earlier text.
-//! - `best`: the earlier text is kept, and so the later one a duplicate: of its links to kept texts the best one so far.
-//! - `past`: the earlier text is a duplicate. If the later one is kept, it may be nearer to copies of the earlier one that came behind it
-//!   than what that was compared with: then it becomes `after`, which goes to the part of the earlier text.
+//! - `best`: the earlier text is kept, and so the later one a duplicate: of its links to kept texts the best one so far, while there are open
+//!   ones that may be better.
+//! - `past`: the earlier text is a duplicate that has copies. If the later one is kept, it may be nearer to those of them that come behind it
+//!   than what the earlier one was compared with.
+//! - `link`: all is known. To the kept text that is nearest, in the part of the later text; or from a kept text to one with copies, in the
+//!   part of that.
 //!
-//! A record of kind `wait` is the place of a text and a part in which it is the earlier text of a link; `fate` answers it.
+//! A record of kind `wait` is the place of a text, a part in which it is the earlier text of a link, and whether it is known to have copies;
+//! `fate` answers it.
 
 use super::{Numbers, Places, Records, each_link, each_record, grown, part_of_place, unexpected};
 use crate::rows::{Input, Output, Row};
@@ -26,22 +30,31 @@ use std::sync::Arc;
 /// What becomes of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    Kept,
+    /// A duplicate without copies.
     Duplicate,
+    Kept,
+    /// A duplicate that has copies.
+    Copied,
 }
 
 impl Fate {
     fn byte(self) -> [u8; 1] {
-        [u8::from(self == Self::Kept)]
+        [self as u8]
     }
 
     fn of(byte: &[u8]) -> Result<Self, Failure> {
-        match byte {
-            [0] => Ok(Self::Duplicate),
-            [1] => Ok(Self::Kept),
-            _ => Err(Failure("a row of kind fate is damaged".into())),
-        }
+        let all = [Self::Duplicate, Self::Kept, Self::Copied];
+        let found = all.into_iter().find(|fate| fate.byte() == byte);
+        found.ok_or_else(|| Failure("a row of kind fate is damaged".into()))
     }
+}
+
+/// A part that waits for a text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Wait {
+    text: u32,
+    part: u32,
+    is_copied: bool,
 }
 
 /// See the [table](super). Links go on as they are, in the parts of their later texts.
@@ -79,99 +92,120 @@ pub fn waits<W: Write>(
     let mut waits = Records::new("wait", parts);
     for (text, part) in waiting {
         let place = places.get(sorted[text as usize]);
-        waits.put(part_of_place(place, parts), &[place, &part.to_le_bytes()], recipe, output)?;
+        let fields = [place, &part.to_le_bytes(), &[0]];
+        waits.put(part_of_place(place, parts), &fields, recipe, output)?;
     }
     waits.flush(output)
 }
 
 /// What a part knows. Texts are numbers, which ascend with their places.
+#[derive(Default)]
 struct Known {
     places: Places,
-    /// By number, of texts of other parts.
+    /// By number: what was told.
     fates: Vec<Option<Fate>>,
     /// By number: whether the text is one of this part.
     own: Vec<bool>,
+    /// By number: whether the text, of this part, has copies.
+    copied: Vec<bool>,
     open: Vec<Link>,
     best: Vec<Link>,
     past: Vec<Link>,
-    waits: Vec<(u32, u32)>,
+    waits: Vec<Wait>,
 }
 
 impl Known {
-    /// What comes; `after` and `copy` go on as they are.
-    fn read<W: Write>(
-        context: &Context,
-        input: Input,
-        output: &mut Output<W>,
-    ) -> Result<Self, Failure> {
+    fn read(context: &Context, input: Input) -> Result<Self, Failure> {
         let recipe = &context.recipe;
-        let mut numbers = Numbers::default();
-        let [mut open, mut best, mut past] = [const { Vec::<Link>::new() }; 3];
-        let (mut waits, mut fates) = (Vec::new(), Vec::new());
-        input.alone("round").rows(|row| {
-            let links = match row.kind.as_str() {
-                "open" => &mut open,
-                "best" => &mut best,
-                "past" => &mut past,
-                "wait" => {
-                    return each_record(&row, recipe, |[text, part]| {
-                        let damaged = |_| Failure("a row of kind wait is damaged".into());
-                        let part = part.try_into().map(u32::from_le_bytes).map_err(damaged)?;
-                        if part >= context.parts {
-                            return Err(Failure(format!(
-                                "a row of kind wait names part {part}: there are {}",
-                                context.parts
-                            )));
-                        }
-                        waits.push((numbers.of(text), part));
-                        Ok(())
-                    });
+        let (mut all, mut numbers) = (Self::default(), Numbers::default());
+        let (mut fates, mut copied) = (Vec::new(), Vec::new());
+        let mut bytes = 0;
+        input.sifted(|row| {
+            let is_here = |place: &[u8]| {
+                if part_of_place(place, context.parts) == row.part.cast_unsigned() {
+                    return Ok(());
                 }
-                "fate" => {
-                    return each_record(&row, recipe, |[text, fate]| {
-                        fates.push((numbers.of(text), Fate::of(fate)?));
-                        Ok(())
-                    });
-                }
-                // The stage that decides has them all, too: they may be counted as what is held.
-                "after" | "copy" => return output.row(row),
-                _ => return Err(unexpected(&row, "round")),
+                let Row { kind, part, .. } = &row;
+                Err(Failure(format!("a row of kind {kind} is in part {part}, where it is not to be: have all stages the same --parts?")))
             };
-            each_link(&row, recipe, |[text, other], rank, similarity| {
-                let (later, earlier) = (numbers.of(text), numbers.of(other));
-                links.push(Link { later, earlier, rank, similarity });
-            })
+            match row.kind.as_str() {
+                kind @ ("open" | "best" | "past") => {
+                    let links = match kind {
+                        "open" => &mut all.open,
+                        "best" => &mut all.best,
+                        _ => &mut all.past,
+                    };
+                    let mut checked = Ok(());
+                    each_link(&row, recipe, |[text, other], rank, similarity| {
+                        if checked.is_ok() {
+                            checked = is_here(text);
+                        }
+                        let (later, earlier) = (numbers.of(text), numbers.of(other));
+                        links.push(Link { later, earlier, rank, similarity });
+                    })?;
+                    checked?;
+                }
+                "wait" => each_record(&row, recipe, |[place, part, is_copied]| {
+                    is_here(place)?;
+                    let damaged = || Failure("a row of kind wait is damaged".into());
+                    let part = part.try_into().map(u32::from_le_bytes).map_err(|_| damaged())?;
+                    let ([0 | 1], true) = (is_copied, part < context.parts) else {
+                        return Err(damaged());
+                    };
+                    let text = numbers.of(place);
+                    all.waits.push(Wait { text, part, is_copied: is_copied == [1] });
+                    Ok(())
+                })?,
+                "fate" => each_record(&row, recipe, |[text, fate]| {
+                    fates.push((numbers.of(text), Fate::of(fate)?));
+                    Ok(())
+                })?,
+                "copy" => each_record(&row, recipe, |[_, first]: [&[u8]; 2]| {
+                    is_here(first)?;
+                    copied.push(numbers.of(first));
+                    Ok(())
+                })?,
+                _ => return Err(unexpected(&row, "round")),
+            }
+            let links = all.open.len() + all.best.len() + all.past.len();
+            let now = numbers.bytes()
+                + links * size_of::<Link>()
+                + all.waits.len() * size_of::<Wait>()
+                + fates.len() * size_of::<(u32, Fate)>()
+                + copied.len() * size_of::<u32>();
+            Ok(grown(now - std::mem::replace(&mut bytes, now)))
         })?;
         let (places, sorted) = numbers.sorted();
         let count = places.len() as usize;
-        let mut all = Self {
-            places,
-            fates: vec![None; count],
-            own: vec![false; count],
-            open,
-            best,
-            past,
-            waits,
-        };
+        let number = |text: u32| sorted[text as usize];
+        all.places = places;
+        all.fates = vec![None; count];
+        all.own = vec![false; count];
+        all.copied = vec![false; count];
         for link in [&mut all.open, &mut all.best, &mut all.past].into_iter().flatten() {
-            link.later = sorted[link.later as usize];
-            link.earlier = sorted[link.earlier as usize];
+            (link.later, link.earlier) = (number(link.later), number(link.earlier));
             if link.earlier >= link.later {
                 return Err(Failure("a link leads to a text that is not before its own".into()));
             }
             all.own[link.later as usize] = true;
         }
         for wait in &mut all.waits {
-            wait.0 = sorted[wait.0 as usize];
-            all.own[wait.0 as usize] = true;
+            wait.text = number(wait.text);
+            all.own[wait.text as usize] = true;
+            all.copied[wait.text as usize] |= wait.is_copied;
+        }
+        for first in copied {
+            all.copied[number(first) as usize] = true;
         }
         for (text, fate) in fates {
-            all.fates[sorted[text as usize] as usize] = Some(fate);
+            all.fates[number(text) as usize] = Some(fate);
         }
         for links in [&mut all.open, &mut all.best, &mut all.past] {
             links.sort_unstable_by_key(|link| (link.later, link.earlier));
         }
         all.waits.sort_unstable();
+        // Each task that has looked at links asks.
+        all.waits.dedup_by_key(|wait| (wait.text, wait.part));
         Ok(all)
     }
 }
@@ -185,38 +219,41 @@ fn take<'a, T>(rest: &mut &'a [T], text: u32, of: impl Fn(&T) -> u32) -> &'a [T]
     own
 }
 
-/// See the [table](super). Counts as `moved` how many it tells of what became of texts: nobody waits any more if that is none.
+/// See the [table](super). Counts as `moved` how many answers it gives: nothing is open any more if that is none.
 ///
 /// # Errors
-/// Those of the streams, and a link to a later text.
+/// Those of the streams, a link to a later text, and what is in another part than its own.
 pub fn round<W: Write>(
     context: &Arc<Context>,
     input: Input,
     output: &mut Output<W>,
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
-    let Known { places, mut fates, own, open, best, past, waits } =
-        Known::read(context, input, output)?;
+    let Known { places, mut fates, own, copied, open, best, past, waits } =
+        Known::read(context, input)?;
     let parts = places.parts(context.parts);
     let out = |kind| Records::new(kind, context.parts);
     let [mut opens, mut bests, mut pasts] = ["open", "best", "past"].map(out);
-    let [mut afters, mut waiting, mut told] = ["after", "wait", "fate"].map(out);
+    let [mut settled, mut waiting, mut told] = ["link", "wait", "fate"].map(out);
     let (mut open, mut best, mut past, mut waits) = (&open[..], &best[..], &past[..], &waits[..]);
     let mut moved = 0;
     let later = |link: &Link| link.later;
     for text in (0..places.len()).filter(|&text| own[text as usize]) {
         let (place, part) = (places.get(text), parts[text as usize]);
-        let mut nearest = take(&mut best, text, later).first().copied();
-        let mut gone = take(&mut past, text, later).to_vec();
-        let mut left = Vec::new();
+        let mut nearest = None;
+        let mut consider = |link: Link| {
+            if nearest.is_none_or(|best| rules.is_nearer(&link, &best)) {
+                nearest = Some(link);
+            }
+        };
+        take(&mut best, text, later).iter().copied().for_each(&mut consider);
+        let (mut gone, mut left) = (take(&mut past, text, later).to_vec(), Vec::new());
         for &link in take(&mut open, text, later) {
             match fates[link.earlier as usize] {
                 None => left.push(link),
-                Some(Fate::Duplicate) => gone.push(link),
-                Some(Fate::Kept) if nearest.is_none_or(|best| rules.is_nearer(&link, &best)) => {
-                    nearest = Some(link);
-                }
-                Some(Fate::Kept) => {}
+                Some(Fate::Kept) => consider(link),
+                Some(Fate::Copied) => gone.push(link),
+                Some(Fate::Duplicate) => {}
             }
         }
         let mut write = |records: &mut Records, part: u32, link: &Link| {
@@ -224,13 +261,14 @@ pub fn round<W: Write>(
             let fields = [place, places.get(link.earlier), &rank, &similarity];
             records.put(part, &fields, recipe, output)
         };
+        let is_copied = copied[text as usize];
         let fate = if let Some(nearest) = nearest {
-            write(&mut bests, part, &nearest)?;
             left.retain(|link| rules.is_nearer(link, &nearest));
-            Some(Fate::Duplicate)
+            write(if left.is_empty() { &mut settled } else { &mut bests }, part, &nearest)?;
+            Some(if is_copied { Fate::Copied } else { Fate::Duplicate })
         } else if left.is_empty() {
             for link in &gone {
-                write(&mut afters, parts[link.earlier as usize], link)?;
+                write(&mut settled, parts[link.earlier as usize], link)?;
             }
             Some(Fate::Kept)
         } else {
@@ -238,20 +276,25 @@ pub fn round<W: Write>(
             None
         };
         left.iter().try_for_each(|link| write(&mut opens, part, link))?;
+        // What a round before has told of a text stays: a task that has all parts is given that, too, and no longer who waited.
+        let fate = fates[text as usize].or(fate);
         fates[text as usize] = fate;
-        for (_, asks) in take(&mut waits, text, |wait| wait.0) {
+        for &Wait { part: asks, .. } in take(&mut waits, text, |wait| wait.text) {
             match fate {
-                // Whoever waits in this part was told by now, or comes yet.
-                Some(_) if *asks == part => {}
+                // What waits in this part comes behind the text, and so is told by now or in this round.
+                Some(_) if asks == part => {}
                 Some(fate) => {
                     moved += 1;
-                    told.put(*asks, &[place, &fate.byte()], recipe, output)?;
+                    told.put(asks, &[place, &fate.byte()], recipe, output)?;
                 }
-                None => waiting.put(part, &[place, &asks.to_le_bytes()], recipe, output)?,
+                None => {
+                    let fields = [place, &asks.to_le_bytes()[..], &[is_copied.into()]];
+                    waiting.put(part, &fields, recipe, output)?;
+                }
             }
         }
     }
-    for mut records in [opens, bests, pasts, afters, waiting, told] {
+    for mut records in [opens, bests, pasts, settled, waiting, told] {
         records.flush(output)?;
     }
     output.count("moved", moved)
@@ -287,22 +330,31 @@ mod tests {
         ties.iter().map(|&tie| linked("link", tie)).chain(copies).collect()
     }
 
-    fn rest(rows: Vec<Row>) -> Vec<Row> {
-        rows.into_iter().filter(|row| row.kind != "count").collect()
+    /// What is settled, or goes on to the next round.
+    fn split(rows: Vec<Row>) -> (Vec<Row>, Vec<Row>) {
+        let rows = rows.into_iter().filter(|row| row.kind != "count");
+        rows.partition(|row| ["link", "copy"].contains(&row.kind.as_str()))
     }
 
-    /// What rounds leave, and how many they took, at most so many; one task settles the rest. The links are looked at in so many tasks.
+    /// What rounds settle, and how many they took, at most so many; one task settles the rest. The links are looked at in so many tasks.
     fn settle(given: &[Row], tasks: usize, most: usize) -> (Vec<Row>, usize) {
         let size = given.len().div_ceil(tasks).max(1);
-        let mut all: Vec<Row> =
+        let mut rows: Vec<Row> =
             given.chunks(size).flat_map(|own| run(waits, own, false).unwrap()).collect();
-        for took in 1..=most {
-            all = run(round, &rest(all), true).unwrap();
-            if counted(&all, "moved") == 0 {
-                return (rest(all), took);
+        let (mut all, _) = split(rows.clone());
+        for took in 1..=most + 1 {
+            rows = run(round, &rows, took <= most).unwrap();
+            let moved = counted(&rows, "moved");
+            let (settled, left) = split(rows);
+            all.extend(settled);
+            rows = left;
+            if moved == 0 || took > most {
+                let fates = rows.iter().filter(|row| row.kind == "fate").count();
+                assert_eq!((rows.len(), fates > 0), (fates, moved > 0));
+                return (all, took);
             }
         }
-        (rest(run(round, &rest(all), false).unwrap()), most)
+        unreachable!()
     }
 
     /// By duplicate: its original and their similarity.
@@ -403,14 +455,38 @@ mod tests {
     fn a_crowd_takes_few_rounds_and_a_long_chain_one_task_at_the_end() {
         let crowd: Vec<Tie> =
             (1..120).flat_map(|own| (0..own).map(move |other| (own, other, 90))).collect();
-        let (left, took) = settle(&rows(&crowd, &[]), 4, 20);
+        let (all, took) = settle(&rows(&crowd, &[]), 4, 20);
         assert!(took <= 4, "{took}");
-        assert_eq!(marks(&run(decide, &left, true).unwrap()), expected(&crowd, &[]));
+        assert_eq!(marks(&run(decide, &all, true).unwrap()), expected(&crowd, &[]));
         let chain: Vec<Tie> = (1..2_000).map(|own| (own, own - 1, 90)).collect();
-        let (left, took) = settle(&rows(&chain, &[]), 4, 20);
-        assert_eq!(took, 20);
-        let left: Vec<Row> = left.into_iter().filter(|row| row.kind != "fate").collect();
-        assert_eq!(marks(&run(decide, &left, true).unwrap()), expected(&chain, &[]));
+        let (all, took) = settle(&rows(&chain, &[]), 4, 20);
+        assert_eq!(took, 21);
+        assert_eq!(marks(&run(decide, &all, true).unwrap()), expected(&chain, &[]));
+    }
+
+    #[test]
+    fn links_to_duplicates_go_on_where_these_have_copies() {
+        // 8 is like 4, which is like 0; 4 comes twice, and so does 12, which is like nothing.
+        let ties = [(4, 0, 90), (8, 4, 95)];
+        for (copies, count) in [(vec![], 1), (vec![(9, 4)], 2), (vec![(13, 12)], 1)] {
+            let (all, _) = settle(&rows(&ties, &copies), 1, 20);
+            let links = all.iter().filter(|row| row.kind == "link");
+            let count_of = |row: &Row| {
+                let mut count = 0;
+                each_link(row, &context().recipe, |_, _, _| count += 1).unwrap();
+                count
+            };
+            assert_eq!(links.map(count_of).sum::<usize>(), count, "{copies:?}");
+            assert_eq!(marks(&run(decide, &all, true).unwrap()), expected(&ties, &copies));
+        }
+    }
+
+    #[test]
+    fn who_asks_twice_is_told_once() {
+        let wait = |part: u32| row("wait", self::part(3), &[&place(3), &part.to_le_bytes(), &[0]]);
+        let others = (0..PARTS).filter(|&other| other != part(3)).take(2);
+        let given: Vec<Row> = others.flat_map(|other| [wait(other), wait(other)]).collect();
+        assert_eq!(counted(&run(round, &given, true).unwrap(), "moved"), 2);
     }
 
     #[test]
@@ -436,16 +512,30 @@ mod tests {
     fn what_is_damaged_is_refused() {
         let refused = |given: Row| run(round, &[given], true).unwrap_err().to_string();
         assert!(refused(linked("open", (3, 5, 90))).contains("is not before its own"));
-        assert!(refused(row("wait", 0, &[&place(3), &[1, 0]])).contains("wait is damaged"));
-        let wrong = refused(row("wait", 0, &[&place(3), &9u32.to_le_bytes()]));
-        assert!(wrong.contains("names part 9: there are 5"), "{wrong}");
-        assert!(refused(row("fate", 0, &[&place(3), &[2]])).contains("fate is damaged"));
+        let wait = |fields: &[&[u8]; 2]| row("wait", part(3), &[&place(3), fields[0], fields[1]]);
+        for fields in [[&[1, 0][..], &[0]], [&PARTS.to_le_bytes(), &[0]], [&[0; 4], &[2]]] {
+            assert!(refused(wait(&fields)).contains("wait is damaged"));
+        }
+        assert!(refused(row("fate", 0, &[&place(3), &[3]])).contains("fate is damaged"));
         assert!(
             refused(linked("link", (5, 3, 90))).contains("stage round knows no rows of kind link")
         );
+        let elsewhere = (part(3) + 1) % PARTS;
+        for row in [
+            row("wait", elsewhere, &[&place(3), &[0; 4], &[0]]),
+            row("copy", elsewhere, &[&place(5), &place(3)]),
+            row("best", elsewhere, &[&place(3), &place(1), &[0; 4], &[0; 8]]),
+        ] {
+            let kind = row.kind.clone();
+            let wrong = refused(row);
+            assert!(
+                wrong.starts_with(&format!("a row of kind {kind} is in part {elsewhere}")),
+                "{wrong}"
+            );
+        }
         // Of what nobody answers nothing is decided.
         let left = run(round, &[linked("open", (5, 3, 90))], true).unwrap();
-        let wrong = run(decide, &rest(left), true).unwrap_err().to_string();
+        let wrong = run(decide, &split(left).1, true).unwrap_err().to_string();
         assert!(wrong.contains("stage decide knows no rows of kind open"), "{wrong}");
     }
 }
