@@ -15,9 +15,9 @@ from pyspark import SparkFiles
 ROWS = "kind string, part int, pos long, original long, similarity double, blob binary"
 
 
-def recipe_words(worker, recipe):
-    """The recipe with every default spelled out; a ValueError with the worker's words where it is refused."""
-    ended = subprocess.run([worker, "recipe", "--recipe", recipe], capture_output=True, text=True)
+def recipe_words(worker, options):
+    """The recipe of options with every default spelled out; a ValueError with the worker's words where one is refused."""
+    ended = subprocess.run([worker, "recipe", *options], capture_output=True, text=True)
     if ended.returncode:
         raise ValueError(ended.stderr.strip())
     return ended.stdout.strip()

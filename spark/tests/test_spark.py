@@ -220,6 +220,15 @@ def test_an_order_that_is_none_is_refused(session, folder):
         run([str(folder / "parquet")], str(folder / "none"), worker=worker_path(), format="parquet", text_field="body")
 
 
+def test_options_that_the_worker_refuses_are_refused_before_it_runs(session, folder):
+    from simhash_spark import run
+
+    for words, match in (({"memory": "1K"}, "--memory must be bytes"), ({"parts": 70_000}, "--parts must be a whole number"),
+                         ({"recipe": {"keep": "best"}}, "keep")):
+        with pytest.raises(ValueError, match=match):
+            run([str(folder / "in")], str(folder / "none"), worker=worker_path(), **words)
+
+
 def test_ids_of_tables_are_json_or_none(session, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet
