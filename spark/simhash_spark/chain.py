@@ -34,10 +34,10 @@ class Chain:
     def __init__(self, spark, sources, recipe, worker, parts=None, memory="1G"):
         self.spark, self.sources, self.worker, self.connects = spark, sources, worker, (recipe or {}).get("cluster") == "components"
         recipe = json.dumps(recipe or {})
-        spark.sparkContext.addFile(worker)
         self.parts = parts or max(spark.sparkContext.defaultParallelism * 2, sum(one.frame.rdd.getNumPartitions() for one in sources))
         self.options = ["--recipe", recipe, "--parts", str(self.parts), "--memory", str(memory)]
         self.words = pipe.recipe_words(worker, self.options)
+        spark.sparkContext.addFile(worker)
         self.counts, self.stages, self.held, self.sent, self.figures = {}, {}, [], [], {}
         self.spent = spark.sparkContext.accumulator(0.0)
         for one in sources:

@@ -119,7 +119,8 @@ def test_the_command_has_the_bytes_of_the_command_line(master, folder):
     assert [row["raw"] for row in rejected] == ["no record", '{"text":7}']
 
 
-# Of each method one, for every run takes some dozens of jobs of Spark; components are those of the executor that is killed.
+# Of each method one, for every run takes some dozens of jobs of Spark; components that one task decides are those of the first executor that is
+# killed.
 ROWS = [
     ("simhash", ["--method", "simhash", "--max-distance", "4"]),
     ("sentences", ["--method", "sentences", "--sentences", "3", "--verify", "containment"]),
@@ -150,9 +151,9 @@ def test_what_is_too_much_for_every_executor_is_joined(session, folder, monkeypa
 
 
 # Turns of stars, and rounds, until nothing moves; and one, after which one task does what is left.
-APART = [("representative", 1, ["--keep", "longest"]), ("components", 1, ["--keep", "last"])]
+APART = [("representative", 1, ["--keep", "longest"]), ("components", 20, ["--keep", "last"])]
 if LONG:
-    APART += [("representative", 20, []), ("components", 20, ["--keep", "longest"])]
+    APART += [("representative", 20, []), ("components", 1, ["--keep", "longest"])]
 
 
 @pytest.mark.parametrize("cluster,turns,words", APART, ids=[f"{row[0]}-{row[1]}" for row in APART])
@@ -179,9 +180,10 @@ def test_what_is_connected_with_nothing_is_no_duplicate(session, monkeypatch):
 
     monkeypatch.setattr(chain, "TOGETHER", 0)
     frame = session.createDataFrame([(at, "" if at else "短文") for at in range(4)], "pos long, text string")
-    found = dedup(session, frame, worker=worker_path(), parts=2)
-    assert found.collect() == []
-    found.unpersist()
+    for cluster in ("representative", "components"):
+        found = dedup(session, frame, {"cluster": cluster}, worker=worker_path(), parts=2)
+        assert found.collect() == []
+        found.unpersist()
 
 
 @pytest.mark.parametrize("name,words", MATCHES, ids=[row[0] for row in MATCHES])
@@ -220,7 +222,7 @@ def test_an_order_that_is_none_is_refused(session, folder):
         run([str(folder / "parquet")], str(folder / "none"), worker=worker_path(), format="parquet", text_field="body")
 
 
-def test_options_that_the_worker_refuses_are_refused_before_it_runs(session, folder):
+def test_options_that_the_worker_refuses_are_refused_by_the_driver(session, folder):
     from simhash_spark import run
 
     for words, match in (({"memory": "1K"}, "--memory must be bytes"), ({"parts": 70_000}, "--parts must be a whole number"),
@@ -287,13 +289,13 @@ def test_files_of_another_format_are_refused(session, folder, tmp_path):
         run([str(folder / "in")], str(tmp_path / "none"), worker=worker_path(), against=[str(folder / "parquet")])
 
 
-def kill_an_executor(killed):
-    """Ends an executor with -9 once some shuffles are on its disk."""
+def kill_an_executor(killed, files):
+    """Ends an executor with -9 once so many more files of shuffles are on its disk."""
     scratch, end = pathlib.Path(os.environ["SPARK_LOCAL_DIRS"]), time.monotonic() + 600
     before = set(scratch.rglob("shuffle_*.data"))
     while time.monotonic() < end and not killed:
         written = set(scratch.rglob("shuffle_*.data")) - before
-        if len(written) >= 8:
+        if len(written) >= files:
             for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
                 words = path.read_bytes() if path.exists() else b""
                 if b"CoarseGrainedExecutorBackend" in words and str(scratch).encode() in environment_of(path.parent):
@@ -310,16 +312,33 @@ def environment_of(process):
         return b""
 
 
-@pytest.mark.parametrize("cluster", ["components", "representative"] if LONG else ["representative"])
-def test_an_executor_that_is_killed_changes_nothing(session, folder, cluster, monkeypatch):
+# Before anything is decided; and in the second turn of a stage, when frames have been released of which others are made again.
+KILLED = [("components", None), ("representative", "round")]
+if LONG:
+    KILLED += [("components", "small"), ("representative", None)]
+
+
+@pytest.mark.parametrize("cluster,stage", KILLED)
+def test_an_executor_that_is_killed_changes_nothing(session, folder, cluster, stage, monkeypatch):
     from simhash_spark import chain
 
-    # With frames that are released while others are made of them.
-    monkeypatch.setattr(chain, "TOGETHER", 0)
-    killed = []
-    thread = threading.Thread(target=kill_an_executor, args=(killed,), daemon=True)
-    thread.start()
-    same_lines(folder, f"killed-{cluster}", ["--cluster", cluster, "--keep", "longest"], lambda *all: on_spark(session, *all, "--parts", 4))
+    killed, turns, run = [], [], chain.Chain.stage
+
+    def kill(files):
+        threading.Thread(target=kill_an_executor, args=(killed, files), daemon=True).start()
+
+    def in_second_turn(self, name, *all, **named):
+        turns.extend([name] if name == stage else [])
+        if name == stage and len(turns) == 2:
+            kill(1)
+        return run(self, name, *all, **named)
+
+    if stage:
+        monkeypatch.setattr(chain, "TOGETHER", 0)
+        monkeypatch.setattr(chain.Chain, "stage", in_second_turn)
+    else:
+        kill(8)
+    same_lines(folder, f"killed-{cluster}-{stage}", ["--cluster", cluster, "--keep", "longest"], lambda *all: on_spark(session, *all, "--parts", 4))
     assert killed
 
 

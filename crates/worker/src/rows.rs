@@ -375,7 +375,7 @@ impl Input {
                 "one task of stage {stage} has more than a quarter of --memory {memory}: give it more memory; more parts divide neither a component nor what is a single task"
             ),
             None => format!(
-                "one part has more than a quarter of --memory {memory}: spread it over more than {} parts (--parts), or give more memory",
+                "one part has more than a quarter of --memory {memory}: spread it over more than {} parts (--parts), or, where it is a single task, give it more memory",
                 self.context.parts
             ),
         }))

@@ -276,14 +276,29 @@ fn a_part_beyond_the_memory_is_refused() {
     let (code, _, line) = within("exact", "{}", "2M", &rows_stream(&[row], "{}"));
     assert_eq!(code, Some(3));
     assert!(line.contains("more than a quarter of --memory 2097152: spread it over"), "{line}");
-    let connected = [("stars", "link"), ("large", "edge"), ("small", "edge"), ("group", "copy")];
-    for (stage, kind) in [("decide", "link"), ("crowd", "full")].into_iter().chain(connected) {
+    let connects = r#"{"cluster":"components"}"#;
+    for (stage, kind) in [
+        ("decide", "link"),
+        ("crowd", "full"),
+        ("stars", "link"),
+        ("large", "edge"),
+        ("small", "edge"),
+        ("group", "copy"),
+    ] {
         let row = Row { kind: kind.into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
-        let (code, _, line) = within(stage, "{}", "2M", &rows_stream(&[row], "{}"));
+        let (code, _, line) = within(stage, connects, "2M", &rows_stream(&[row], connects));
         assert_eq!(code, Some(3));
         let words = format!("one task of stage {stage} has more than a quarter of --memory");
         assert!(line.contains(&words) && !line.contains("--parts"), "{line}");
     }
+    // What rounds left is spread; what one task has is not.
+    let row = Row { kind: "link".into(), blob: Some(vec![0; 1 << 20]), ..Row::default() };
+    let (code, _, line) = within("decide", "{}", "2M", &rows_stream(&[row], "{}"));
+    assert_eq!(code, Some(3));
+    assert!(
+        line.contains("(--parts), or, where it is a single task, give it more memory"),
+        "{line}"
+    );
 }
 
 #[test]

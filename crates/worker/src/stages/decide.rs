@@ -23,7 +23,9 @@ pub fn decide<W: Write>(
 ) -> Result<(), Failure> {
     let (recipe, rules) = (&context.recipe, context.recipe.rules());
     let (mut numbers, mut links, mut copies) = (Numbers::default(), Vec::new(), Vec::new());
-    input.alone("decide").rows(|row| match row.kind.as_str() {
+    // More parts divide what rounds left, but no component.
+    let input = if recipe.connects() { input.alone("decide") } else { input };
+    input.rows(|row| match row.kind.as_str() {
         "copy" => each_record(&row, recipe, |[place, first]| {
             copies.push(Copy { document: numbers.of(place), first: numbers.of(first) });
             Ok(())

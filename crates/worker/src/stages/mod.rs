@@ -126,12 +126,20 @@ struct Records {
     kind: &'static str,
     parts: Vec<Vec<u8>>,
     bytes: usize,
+    /// How many there may be before they are written.
+    most: usize,
     for_all: bool,
 }
 
 impl Records {
     fn new(kind: &'static str, parts: u32) -> Self {
-        Self { kind, parts: vec![Vec::new(); parts as usize], bytes: 0, for_all: false }
+        let parts = vec![Vec::new(); parts as usize];
+        Self { kind, parts, bytes: 0, most: GATHERED, for_all: false }
+    }
+
+    /// One of so many kinds that are gathered at the same time.
+    fn of(self, kinds: usize) -> Self {
+        Self { most: GATHERED / kinds, ..self }
     }
 
     /// Records that all parts are given; they are put into part 0.
@@ -156,7 +164,7 @@ impl Records {
             put(field, blob);
         }
         self.bytes += blob.len() - before;
-        if self.bytes > GATHERED { self.flush(output) } else { Ok(()) }
+        if self.bytes > self.most { self.flush(output) } else { Ok(()) }
     }
 
     fn flush<W: Write>(&mut self, output: &mut Output<W>) -> Result<(), Failure> {
