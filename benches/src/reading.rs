@@ -51,21 +51,28 @@ fn measured(settings: &Settings) -> Result<Report, String> {
             };
             let named = |error: String| format!("{}: {error}", path.display());
             read(&path).and_then(|()| dedup(&path)).map_err(named)?;
-            let reading = settings.best_wall(|| drop(read(&path)));
-            let dedup = settings.best_wall(|| drop(dedup(&path)));
             let what = format!("{set}: {name}");
             let is_slow = ["gzip", "bzip2", "xz"].iter().any(|slow| name.ends_with(slow));
+            let files = if path.is_dir() { Input::File(path.clone()).files() } else { Vec::new() };
+            let [reading, dedup, alone] = settings.best_walls([
+                &mut || drop(read(&path)),
+                &mut || drop(dedup(&path)),
+                &mut || {
+                    if is_slow {
+                        drop(unpacked(&path));
+                    } else if !files.is_empty() {
+                        drop(contents(&files));
+                    }
+                },
+            ]);
             let goal = (!is_slow).then_some(">= 3");
-            rows.push(Row::new(&*what, rate(reading), "MB/s").against("dedup", rate(dedup), goal));
+            let row = || Row::new(&*what, rate(reading), "MB/s");
+            rows.push(row().against("dedup", rate(dedup), goal));
             if is_slow {
-                let unpacking = settings.best_wall(|| drop(unpacked(&path)));
-                let row = Row::new(what, rate(reading), "MB/s");
-                rows.push(row.against("its decompressor alone", rate(unpacking), Some(">= 0.9")));
-            } else if path.is_dir() {
-                let files = Input::File(path.clone()).files();
-                let opening = settings.best_wall(|| drop(contents(&files)));
-                let row = Row::new(what, rate(reading), "MB/s");
-                rows.push(row.against("opening and reading its files alone", rate(opening), None));
+                rows.push(row().against("its decompressor alone", rate(alone), Some(">= 0.9")));
+            } else if !files.is_empty() {
+                let opening = "opening and reading its files alone";
+                rows.push(row().against(opening, rate(alone), None));
             }
             Ok(())
         });

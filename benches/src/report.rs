@@ -50,6 +50,22 @@ impl Settings {
         self.best_by(move || start.elapsed().as_secs_f64(), work)
     }
 
+    /// The best wall time of each of several works that are compared with each other. They run in turns, for the machine is faster at one
+    /// time than at another.
+    pub(crate) fn best_walls<const N: usize>(&self, mut works: [&mut dyn FnMut(); N]) -> [f64; N] {
+        let start = Instant::now();
+        let (mut best, mut rounds) = ([f64::INFINITY; N], 0);
+        while rounds < 3 || start.elapsed().as_secs_f64() < self.seconds * N as f64 {
+            for (work, best) in works.iter_mut().zip(&mut best) {
+                let round = Instant::now();
+                work();
+                *best = best.min(round.elapsed().as_secs_f64());
+            }
+            rounds += 1;
+        }
+        best
+    }
+
     fn best_by(&self, now: impl Fn() -> f64, mut work: impl FnMut()) -> f64 {
         let start = Instant::now();
         let mut best = f64::INFINITY;
