@@ -141,7 +141,7 @@ describe('docs/scale.md', () => {
   test.skipIf(windows || noWorker !== undefined)(
     'the loop over stages marks the duplicates',
     () => {
-      const [first = '', loop = ''] = code('docs/scale.md', 'sh', 2).split('\n');
+      const [first = '', loop = ''] = code('docs/scale.md', 'sh', 3).split('\n');
       cpSync(SAMPLE, folder.join('b.jsonl'));
       folder.write(
         'a.jsonl',
@@ -177,6 +177,13 @@ describe('docs/scale.md', () => {
           .map((part) => folder.read(join('out/records', part)))
           .join(''),
       ).toBe(folder.read('plain.jsonl'));
+      const compared = code('docs/scale.md', 'sh', 2);
+      const same = bash(
+        compared
+          .replace('node dist/cli/bin.js', `${process.execPath} ${BIN}`)
+          .replace('\n', ' && '),
+      );
+      expect(same).toMatchObject({ status: 0, stderr: expect.not.stringContaining('differ') });
     },
     600_000,
   );
