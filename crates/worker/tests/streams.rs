@@ -1,4 +1,4 @@
-//! What a stage does not take, it says in one line, and golden vectors go through the program.
+//! What a stage does not take, it says in one line.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
@@ -6,24 +6,15 @@ mod common;
 use arrow_array::{ArrayRef, BinaryArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema};
-use common::{Document, documents_stream, program, rows_of, rows_stream, worker};
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use simhash_sketch::minhash::band_keys;
+use common::{documents, documents_stream, program, rows_of, rows_stream, worker};
+use serde_json::json;
 use simhash_worker::Recipe;
-use simhash_worker::blob::{Blob, entries, pack_entries, pack_texts, positions, put, put_list};
+use simhash_worker::blob::{Blob, pack_entries, pack_texts, positions, put, put_list};
 use simhash_worker::rows::Row;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-
-fn documents(texts: &[&str]) -> Vec<Document> {
-    let texts = (0..).zip(texts);
-    texts
-        .map(|(pos, text)| Document { pos, text: (*text).into(), key: None, number: None })
-        .collect()
-}
 
 /// The stage fails, with one line that has these words.
 fn refused(stage: &str, recipe: &str, input: &[u8], words: &str) {
@@ -538,87 +529,4 @@ fn a_parent_that_ended_ends_the_stage_with_a_line() {
     child.stderr.take().unwrap().read_to_string(&mut line).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3));
     assert!(line.contains("whoever started this has ended") && line.lines().count() == 1, "{line}");
-}
-
-fn lines(name: &str) -> String {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../__test__/specification/vectors/1");
-    std::fs::read_to_string(format!("{folder}/{name}.jsonl")).unwrap()
-}
-
-fn vectors(name: &str) -> Vec<Value> {
-    lines(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
-
-/// Signatures of the vectors, cut into bands, are the buckets that the program sends texts to.
-#[test]
-fn golden_signatures_lead_to_the_buckets_of_the_program() {
-    let mut looked_at = 0;
-    for vector in vectors("signature") {
-        let signature: Vec<u32> = serde_json::from_value(vector["signature"].clone()).unwrap();
-        let rows = 4;
-        let bands = signature.len() / rows;
-        if bands == 0 {
-            continue;
-        }
-        looked_at += 1;
-        let recipe = json!({ "bands": bands, "rows": rows }).to_string();
-        let text = vector["text"].as_str().unwrap();
-        let ended = worker("sketch", &recipe, 1, &documents_stream(&documents(&[text])));
-        let (words, mut found) = (Recipe::new(&recipe).unwrap(), Vec::new());
-        for row in rows_of(&ended.stdout, &recipe).iter().filter(|row| row.kind == "key") {
-            entries(row.blob.as_ref().unwrap(), &words, |bucket, _| found.push(bucket)).unwrap();
-        }
-        let mut keys = Vec::new();
-        band_keys(bands, rows, &signature, &mut keys);
-        let mut expected: Vec<u64> = keys.iter().map(|key| key >> 21 << 21).collect();
-        expected.sort_unstable();
-        assert_eq!(found, expected, "{text}");
-    }
-    assert!(looked_at >= 9, "{looked_at}");
-}
-
-/// Similarities of the vectors are those of the program's comparisons.
-#[test]
-fn golden_similarities_come_out_of_the_program() {
-    let (mut looked_at, names) = (0, ["auto", "jaccard", "containment", "cosine"]);
-    for name in names {
-        let recipe = json!({ "verify": name, "minSimilarity": 1e-9 }).to_string();
-        let words = Recipe::new(&recipe).unwrap();
-        let (mut rows, mut expected) = (Vec::new(), Vec::new());
-        for (pos, line) in (0i64..).step_by(2).zip(lines("similarity").lines()) {
-            // By its digits: a `Value` may be off by the last bit.
-            let exactly: BTreeMap<String, &RawValue> = serde_json::from_str(line).unwrap();
-            let similarity: f64 = exactly[name].get().parse().unwrap();
-            // Equal texts are one text to a run, and never compared.
-            if similarity <= 0.0 || similarity >= 1.0 {
-                continue;
-            }
-            let vector: Value = serde_json::from_str(line).unwrap();
-            let text = |side: &str| vector[side].as_str().unwrap().to_owned();
-            let both = [(pos.cast_unsigned(), text("a")), (pos.cast_unsigned() + 1, text("b"))];
-            let blob = Some(pack_texts(&both, &words));
-            rows.push(Row { kind: "text".into(), blob, ..Row::default() });
-            let (mut list, mut blob) = (Vec::new(), words.digest().to_vec());
-            put_list([&pos.to_be_bytes()[..]].into_iter(), &mut list);
-            put(&(pos + 1).to_be_bytes(), &mut blob);
-            put(&list, &mut blob);
-            put(&[0], &mut blob);
-            rows.push(Row { kind: "list".into(), blob: Some(blob), ..Row::default() });
-            expected.push((pos + 1, similarity));
-        }
-        let ended = worker("verify", &recipe, 1, &rows_stream(&rows, &recipe));
-        let mut found = Vec::new();
-        for row in rows_of(&ended.stdout, &recipe).iter().filter(|row| row.kind == "link") {
-            let mut blob = Blob::new(row.blob.as_ref().unwrap(), &words).unwrap();
-            while !blob.is_empty() {
-                let later = i64::from_be_bytes(blob.array().unwrap());
-                let (_, _) = (blob.field().unwrap(), blob.field().unwrap());
-                found.push((later, f64::from_le_bytes(blob.array().unwrap())));
-            }
-        }
-        found.sort_unstable_by_key(|&(later, _)| later);
-        assert_eq!(found, expected, "{name}");
-        looked_at += found.len();
-    }
-    assert!(looked_at >= 30, "{looked_at}");
 }

@@ -26,6 +26,14 @@ pub(crate) struct Document {
     pub(crate) number: Option<String>,
 }
 
+/// Documents of these texts, in their order.
+pub(crate) fn documents(texts: &[&str]) -> Vec<Document> {
+    let texts = (0..).zip(texts);
+    texts
+        .map(|(pos, text)| Document { pos, text: (*text).into(), key: None, number: None })
+        .collect()
+}
+
 pub(crate) struct Chain<'a> {
     pub(crate) documents: &'a [Document],
     pub(crate) recipe: &'a str,
