@@ -18,6 +18,9 @@ const STEP: usize = 16;
 const SHARE: usize = 4;
 /// What each difference counts beside its bytes: the features around it.
 const BESIDE: usize = 64;
+/// Parts that are looked for in texts that begin unlike each other. Where none is found the texts are taken for ones that differ in too much,
+/// as nearly all such texts do.
+const PARTS: usize = 4;
 /// What looking for places where the texts go on together may cost, for each of their bytes: comparisons of words, and bytes passed over.
 const LOOKS: usize = 8;
 
@@ -43,6 +46,9 @@ pub(crate) fn differences(own: &str, other: &str) -> Option<Vec<Difference>> {
         // A character that is equal in part is none.
         let equal = floor(own, i + common(&a[i..ends.0], &b[j..ends.1])) - i;
         (i, j) = (i + equal, j + equal);
+        if all.is_empty() && i < a.len() / SHARE && !have_common_parts(a, b) {
+            return None;
+        }
         let is_last = i == ends.0 || j == ends.1;
         let next = if is_last {
             None
@@ -63,6 +69,13 @@ pub(crate) fn differences(own: &str, other: &str) -> Option<Vec<Difference>> {
         }
         (i, j) = (to_own, to_other);
     }
+}
+
+/// Whether one of some parts of a text is found in another text.
+fn have_common_parts(a: &[u8], b: &[u8]) -> bool {
+    let step = a.len() / (PARTS + 1);
+    let mut parts = (1..=PARTS).filter_map(|number| a.get(number * step..number * step + SAME));
+    parts.any(|part| memmem::find(b, part).is_some())
 }
 
 /// Where the last characters begin, which always count as different.

@@ -5,8 +5,8 @@ use crate::distinct::DistinctAtLeast;
 use simhash_text::segment::SegmentScratch;
 use simhash_text::sentence::SentenceScratch;
 use simhash_text::{
-    Cut, ExtractScratch, Extractor, ExtractorOptions, Feature, NormalizeScratch, Normalizer,
-    OptionsError, Token, TopK, Unit, Weighting, Whitespace, feature,
+    Cut, ExtractScratch, Extractor, ExtractorOptions, Feature, Features, NormalizeScratch,
+    Normalizer, OptionsError, Token, TopK, Unit, Weighting, Whitespace, feature,
 };
 use std::fmt;
 
@@ -208,6 +208,11 @@ impl Fingerprinter {
     pub fn shingles(&self, text: &str, scratch: &mut Scratch, out: &mut Vec<u64>) {
         let text = self.normalizer.apply(text, &mut scratch.normalize);
         self.extractor.shingles(text, out);
+    }
+
+    /// All features of a text that is normalised already.
+    pub fn features_of_normalized(&self, text: &str) -> Features {
+        self.extractor.features_of(text)
     }
 
     /// Replaces `out` with the distinct features of the normalised text and their weights, by ascending hash: the vector

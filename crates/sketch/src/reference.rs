@@ -55,7 +55,9 @@ impl Reference {
         if other.len() < Self::LEAST {
             return None;
         }
-        let all = differences(&self.text, other)?;
+        let mut all = differences(&self.text, other)?;
+        // Texts that end alike have the same features there, and so they have at the end itself.
+        all.pop_if(|last| self.text[last.own.clone()] == other[last.other.clone()]);
         let by = by.extractor();
         let spans = |of: fn(&Difference) -> &Range<usize>| all.iter().map(of).cloned();
         let (mine, theirs) = (|| spans(|one| &one.own), || spans(|one| &one.other));
@@ -73,6 +75,12 @@ impl Reference {
         Some(jaccard(&own.long, &self.long, &mut gone, &mut new).min(similarity))
     }
 
+    /// Whether one of two normalised texts can be a reference by which [`Reference::jaccard`] tells how similar the other one is.
+    pub fn can_tell(by: &Fingerprinter, one: &str, other: &str) -> bool {
+        let are_long = one.len().min(other.len()) >= Self::LEAST;
+        are_long && by.extractor().is_local() && differences(one, other).is_some()
+    }
+
     /// Hashes held, the text counted in numbers of 8 bytes.
     #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
     pub fn len(&self) -> usize {
@@ -85,26 +93,34 @@ impl Reference {
 fn jaccard(set: &[u64], several: &[(u64, u32)], gone: &mut Vec<u64>, new: &mut Vec<u64>) -> f64 {
     gone.sort_unstable();
     new.sort_unstable();
-    new.dedup();
-    let mut last = 0;
-    for at in 0..gone.len() {
-        let hash = gone[at];
-        if at + 1 < gone.len() && gone[at + 1] == hash {
-            continue;
+    cancel(gone, new);
+    let leave = gone.chunk_by(|a, b| a == b).filter(|occurrences| {
+        let times = several.binary_search_by_key(&occurrences[0], |&(hash, _)| hash);
+        occurrences.len() == times.map_or(1, |place| several[place].1 as usize)
+    });
+    let common = set.len() - leave.count();
+    let come = new.chunk_by(|a, b| a == b).filter(|same| set.binary_search(&same[0]).is_err());
+    ratio(common, set.len(), common + come.count())
+}
+
+/// Takes what is taken away and comes again out of both, which are sorted, as often as it does: nearly all of what is around a change.
+fn cancel(gone: &mut Vec<u64>, new: &mut Vec<u64>) {
+    let (mut left, mut right, mut at) = (0, 0, 0);
+    for from in 0..gone.len() {
+        let hash = gone[from];
+        while at < new.len() && new[at] < hash {
+            new[right] = new[at];
+            (right, at) = (right + 1, at + 1);
         }
-        let here = at + 1 - gone[..at].partition_point(|&before| before < hash);
-        let times = several.binary_search_by_key(&hash, |&(other, _)| other);
-        if here == times.map_or(1, |place| several[place].1 as usize) {
-            gone[last] = hash;
-            last += 1;
+        if at < new.len() && new[at] == hash {
+            at += 1;
+        } else {
+            gone[left] = hash;
+            left += 1;
         }
     }
-    gone.truncate(last);
-    let stays = set.len() - gone.len();
-    let back = new.iter().filter(|hash| gone.binary_search(hash).is_ok()).count();
-    let added = new.iter().filter(|hash| set.binary_search(hash).is_err()).count();
-    let common = stays + back;
-    ratio(common, set.len(), common + added)
+    gone.truncate(left);
+    new.drain(right..at);
 }
 
 #[cfg(test)]

@@ -83,6 +83,11 @@ impl Features {
         }
     }
 
+    /// The hashes as they are, those of counted ones as often as they occur; `None` of weighted ones.
+    pub fn counted(&self) -> Option<&[u64]> {
+        if let Self::Counted(hashes) = self { Some(hashes) } else { None }
+    }
+
     /// The distinct hashes, ascending: the set that Jaccard similarity compares.
     pub fn into_set(self) -> Vec<u64> {
         let mut hashes = self.into_hashes();

@@ -220,8 +220,13 @@ impl Comparer {
     pub(super) fn remember(&self, number: u32, evidence: &Arc<Evidence>) {
         self.cache.put(number, Arc::clone(evidence));
         if let Some(bitmap) = evidence.bitmap() {
-            self.bitmaps.put(number, Arc::clone(bitmap));
+            self.see(number, bitmap);
         }
+    }
+
+    /// Keeps the bitmap of a text.
+    pub(super) fn see(&self, number: u32, bitmap: &Arc<Bitmap>) {
+        self.bitmaps.put(number, Arc::clone(bitmap));
     }
 }
 

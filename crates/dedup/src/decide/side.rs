@@ -1,15 +1,16 @@
 //! One of two texts that are compared: as it is, until more is asked for.
 //!
 //! A text that is equal to another one but for some passages is told by these from what is known of the other one
-//! ([`Evidence::jaccard_by_differences`]). So only one of the texts of a cluster is cut into features, and those that are not like it.
+//! ([`Evidence::jaccard_by_differences`]). So only one of the texts of a cluster is cut into features. Of long texts that differ in more
+//! most are candidates by chance: they are cut, and their bitmaps exclude nearly all of them before a set is made.
 
 use super::Texts;
 use super::comparer::Comparer;
 use super::verifier::Verifier;
 use crate::error::DedupError;
-use crate::verify::Evidence;
+use crate::verify::{Evidence, bitmap_of};
 use parking_lot::Mutex;
-use simhash_sketch::{Features, Kept, Material, Scratch};
+use simhash_sketch::{Bitmap, Features, Kept, Material, Scratch};
 use std::sync::{Arc, OnceLock};
 
 /// A text that is compared with others.
@@ -21,6 +22,8 @@ pub(crate) struct Side {
     text: Box<str>,
     /// Its features, where they have been cut, until its evidence is made of them.
     features: Mutex<Option<Features>>,
+    /// Made of its features before its evidence is.
+    bitmap: OnceLock<Option<Arc<Bitmap>>>,
     evidence: OnceLock<Arc<Evidence>>,
 }
 
@@ -33,7 +36,13 @@ impl Default for Side {
 
 impl Side {
     fn of(number: Option<u32>, text: Box<str>) -> Self {
-        Self { number, text, features: Mutex::default(), evidence: OnceLock::new() }
+        Self {
+            number,
+            text,
+            features: Mutex::default(),
+            bitmap: OnceLock::new(),
+            evidence: OnceLock::new(),
+        }
     }
 
     /// Of a text that was prepared; `given` is what it was prepared of.
@@ -83,6 +92,25 @@ impl Comparer {
         })
     }
 
+    /// The bitmap of a text, if it has one; what it is made of is kept for its evidence.
+    fn seen(&self, verifier: &Verifier, side: &Side) -> Option<Arc<Bitmap>> {
+        if !verifier.has_bound() {
+            return None;
+        }
+        if let Some(evidence) = side.evidence.get() {
+            return evidence.bitmap().cloned();
+        }
+        let made = || {
+            let mut features = side.features.lock();
+            let bitmap = bitmap_of(features.get_or_insert_with(|| verifier.cut(&side.text)));
+            if let Some((number, bitmap)) = side.number.zip(bitmap.as_ref()) {
+                self.see(number, bitmap);
+            }
+            bitmap
+        };
+        side.bitmap.get_or_init(made).clone()
+    }
+
     /// The similarity of a text and the one of a number where it reaches the threshold, and `least` where that is given; 0 without
     /// verification.
     ///
@@ -98,15 +126,13 @@ impl Comparer {
     ) -> Result<Option<f64>, DedupError> {
         let Some(verifier) = &self.verifier else { return Ok(Some(0.0)) };
         let least = least.unwrap_or(verifier.least);
-        let known = self.known(number);
-        if (known.is_none() || own.evidence.get().is_some())
-            && let Some(theirs) = self.bitmap(number)
-            && !verifier.may_be(self.made(verifier, own), &theirs, least)
+        if let Some(theirs) = self.known(number) {
+            return Ok(self.similarity_of(verifier, &theirs, own, least));
+        }
+        if let Some(theirs) = self.bitmap(number)
+            && self.seen(verifier, own).is_some_and(|own| !verifier.may_be(&own, &theirs, least))
         {
             return Ok(None);
-        }
-        if let Some(theirs) = known {
-            return Ok(self.similarity_of(verifier, &theirs, own, least));
         }
         let theirs = self.side(number, texts, scratch)?;
         Ok(self.similarity_of_sides(own, &theirs, Some(least)))
@@ -120,13 +146,16 @@ impl Comparer {
         least: Option<f64>,
     ) -> Option<f64> {
         let Some(verifier) = &self.verifier else { return Some(0.0) };
+        let least = least.unwrap_or(verifier.least);
         let (known, side) = if own.evidence.get().is_some() { (own, other) } else { (other, own) };
-        self.similarity_of(
-            verifier,
-            self.made(verifier, known),
-            side,
-            least.unwrap_or(verifier.least),
-        )
+        let is_known = known.evidence.get().is_some();
+        if !is_known && !verifier.can_tell(&known.text, &side.text) {
+            let both = self.seen(verifier, known).zip(self.seen(verifier, side));
+            if both.is_some_and(|(known, side)| !verifier.may_be(&known, &side, least)) {
+                return None;
+            }
+        }
+        self.similarity_of(verifier, self.made(verifier, known), side, least)
     }
 
     fn similarity_of(
@@ -136,12 +165,16 @@ impl Comparer {
         side: &Side,
         least: f64,
     ) -> Option<f64> {
-        match side.evidence.get() {
-            Some(evidence) => verifier.similarity(evidence, known, least),
-            None => match verifier.jaccard_by_differences(known, &side.text) {
-                Some(found) => verifier.reaching(found, least),
-                None => verifier.similarity(self.made(verifier, side), known, least),
-            },
+        if side.evidence.get().is_none()
+            && let Some(found) = verifier.jaccard_by_differences(known, &side.text)
+        {
+            return verifier.reaching(found, least);
         }
+        if let Some(theirs) = known.bitmap()
+            && self.seen(verifier, side).is_some_and(|own| !verifier.may_be(&own, theirs, least))
+        {
+            return None;
+        }
+        verifier.similarity(self.made(verifier, side), known, least)
     }
 }

@@ -7,7 +7,7 @@ use crate::options::{DedupOptions, Measure};
 use crate::verify::{Evidence, reaching};
 use ahash::AHashMap;
 use parking_lot::Mutex;
-use simhash_sketch::{ALMOST_ONE, Bitmap, Features, Fingerprinter};
+use simhash_sketch::{ALMOST_ONE, Bitmap, Features, Fingerprinter, Reference};
 use simhash_store::Room;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -42,9 +42,19 @@ impl Verifier {
         self.may_reach(features, self.least)
     }
 
-    /// Whether two texts of which one has this evidence and the other this bitmap can have a similarity of `least`.
-    pub(crate) fn may_be(&self, own: &Evidence, other: &Bitmap, least: f64) -> bool {
-        own.bitmap().is_none_or(|own| self.may_reach(own.jaccard_at_most(other), least))
+    /// Whether two texts with these bitmaps can have a similarity of `least`.
+    pub(crate) fn may_be(&self, own: &Bitmap, other: &Bitmap, least: f64) -> bool {
+        self.may_reach(own.jaccard_at_most(other), least)
+    }
+
+    /// All features of a normalised text.
+    pub(crate) fn cut(&self, text: &str) -> Features {
+        self.by.features_of_normalized(text)
+    }
+
+    /// Whether [`Verifier::jaccard_by_differences`] of one of two normalised texts tells how similar the other one is.
+    pub(crate) fn can_tell(&self, one: &str, other: &str) -> bool {
+        self.has_bound() && Reference::can_tell(&self.by, one, other)
     }
 
     /// Whether texts whose features are at most so similar can have a similarity of `least`.

@@ -33,6 +33,12 @@ pub fn similarity(by: &Fingerprinter, a: &str, b: &str) -> f64 {
 /// cut again.
 const LARGE: usize = 128;
 
+/// The bitmap of a text with these features, of which no set is made yet, where it is so large that this costs more than a look at that.
+pub(crate) fn bitmap_of(features: &Features) -> Option<Arc<Bitmap>> {
+    let hashes = features.counted().filter(|hashes| hashes.len() >= LARGE)?;
+    Some(Arc::new(Bitmap::of_any(hashes)))
+}
+
 /// What a measure compares.
 #[derive(Debug, Default)]
 pub(crate) enum Evidence {

@@ -5,4 +5,4 @@
 mod evidence;
 
 pub use evidence::similarity;
-pub(crate) use evidence::{Evidence, reaching};
+pub(crate) use evidence::{Evidence, bitmap_of, reaching};

@@ -59,6 +59,8 @@ impl ExtractScratch {
     }
 }
 
+/// Of a text of so many bytes for each character, as nearly all Chinese ones are, memory for its features is taken once.
+const IDEOGRAPH_BYTES: usize = 3;
 /// Hashes per call of [`Extractor::hash_blocks`]: 8 KiB, a quarter of a first-level cache.
 const BLOCK: usize = 1024;
 
@@ -136,6 +138,16 @@ impl Extractor {
         }
     }
 
+    /// [`cut`](Self::cut) of a text that nothing else is made of, to be kept.
+    pub fn features_of(&self, text: &str) -> Features {
+        if self.plan.weighting == Weighting::Count {
+            let mut hashes = Vec::new();
+            self.all_shingles(text, &mut hashes);
+            return Features::Counted(hashes);
+        }
+        self.cut(text, &mut ExtractScratch::default()).into()
+    }
+
     /// The feature hashes of `text` in blocks, for extractors whose weights are all 1; false, and no call, for the others.
     ///
     /// This is [`features`](Self::features) without the weights: the same hashes, as often, in bounded memory.
@@ -204,6 +216,7 @@ impl Extractor {
             self.keywords(text, None, &mut scratch);
             out.extend(scratch.features.iter().map(|feature| feature.hash));
         } else {
+            out.reserve(text.len() / IDEOGRAPH_BYTES);
             self.for_each_hash(text, &mut WordScratch::default(), |hash| out.push(hash));
         }
     }
@@ -274,6 +287,7 @@ impl Extractor {
         if self.has_long_shingles(text) {
             #[cfg(feature = "counters")]
             crate::counters::CUT_LONG.add();
+            out.reserve(text.len() / IDEOGRAPH_BYTES);
             ngram::for_each(text, LONG, |start, end| out.push(hash(&text.as_bytes()[start..end])));
         }
     }
