@@ -107,12 +107,12 @@ fn read(path: &Path) -> Result<usize, String> {
 
 /// The records of a block that have a text.
 fn records(block: &Block) -> Result<usize, String> {
+    let checked = block.checked();
     let records = block.lines.iter().map(|line| {
         if let Some(fault) = &line.fault {
             return Err(fault.to_string());
         }
-        let record = block.layout.record(block.bytes_of(line));
-        record.map(|record| usize::from(!record.text.is_empty()))
+        checked.record(line).map(|record| usize::from(!record.text.is_empty()))
     });
     records.sum()
 }

@@ -3,13 +3,12 @@
 use crate::corpus::Corpus;
 use crate::report::{Report, Row, Settings};
 use rayon::prelude::*;
-use simhash_corpus::{Fields, Form, Input, Layout, spawn};
+use simhash_corpus::{Fields, Form, Input, spawn};
 use simhash_dedup::DedupOptions;
 use simhash_dedup::stages::Rules;
 use simhash_sketch::Scratch;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Those of `dedup` in the benches of whole runs.
 const SETS: [&str; 3] = ["zh-news-eventmonitor", "zh-hotsearch-titles", "zh-docs-tidb"];
@@ -69,9 +68,9 @@ fn each(
     });
     let made = blocks.par_bridge().map(|block| {
         let (block, mut scratch, mut sum) = (block?, Scratch::default(), 0);
-        let layout: &Arc<Layout> = &block.layout;
+        let checked = block.checked();
         for line in &block.lines {
-            if let Ok(record) = layout.record(block.bytes_of(line)) {
+            if let Ok(record) = checked.record(line) {
                 sum += work(&record.text, &mut scratch);
             }
         }

@@ -268,6 +268,32 @@ fn encodings_are_found_behind_any_beginning_of_ascii() {
     }
 }
 
+proptest! {
+    /// Blocks that are UTF-8, some that are not, and records that are none: what is looked at as a whole says the same as each by itself.
+    #[test]
+    fn a_block_that_is_checked_says_of_each_record_what_it_says_by_itself(
+        lines in proptest::collection::vec(
+            prop_oneof![
+                4 => "[a新闻é😀\\\\\"]{0,6}".prop_map(|text| format!("{{\"text\":{}}}", serde_json::json!(text)).into_bytes()),
+                1 => proptest::collection::vec(any::<u8>().prop_filter("a line", |&byte| byte != b'\n'), 0..6),
+                1 => Just(b"{\"text\":1}".to_vec()),
+            ],
+            0..30,
+        ),
+        block_bytes in 3..200_usize,
+        encoding in prop::sample::select(vec!["utf-8", "gb18030"]),
+    ) {
+        let form = Form { encoding: Encoding::named(encoding), ..Form::json_lines() };
+        let mut reader = reader(&lines.join(&b'\n'), &form, block_bytes);
+        while let Some(block) = reader.next_block().unwrap() {
+            let checked = block.checked();
+            for line in &block.lines {
+                prop_assert_eq!(checked.record(line), block.layout.record(block.bytes_of(line)));
+            }
+        }
+    }
+}
+
 #[test]
 fn one_byte_is_no_bytes() {
     assert_eq!(&*too_long(2, 1), "longer than 1 byte: 2 bytes");

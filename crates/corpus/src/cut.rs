@@ -21,6 +21,22 @@ pub(crate) trait Cut: Send {
         ended: bool,
     ) -> io::Result<Option<Piece>>;
 
+    /// Calls `found` with what [`Cut::next`] gives, one after the other, until that is nothing.
+    fn each(
+        &mut self,
+        bytes: &[u8],
+        mut start: usize,
+        mut seen: usize,
+        ended: bool,
+        found: &mut dyn FnMut(Piece) -> io::Result<()>,
+    ) -> io::Result<()> {
+        while let Some(piece) = self.next(bytes, start, seen, ended)? {
+            (start, seen) = (piece.next, piece.next);
+            found(piece)?;
+        }
+        Ok(())
+    }
+
     /// Why a record that is longer than any may be ends it all; `None`: it is rejected alone.
     fn endless(&self) -> Option<String> {
         None

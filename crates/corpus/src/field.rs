@@ -220,7 +220,7 @@ fn kind(value: &RawValue) -> &'static str {
 /// The string of a JSON string. Without an escape it stands there as it is: grammar and UTF-8 were checked with the whole line.
 fn text_of(raw: &RawValue) -> Result<Cow<'_, str>, String> {
     let quoted = raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    if let Some(text) = quoted.filter(|text| !text.as_bytes().contains(&b'\\')) {
+    if let Some(text) = quoted.filter(|text| memchr::memchr(b'\\', text.as_bytes()).is_none()) {
         return Ok(text.into());
     }
     serde_json::Deserializer::from_str(raw.get())

@@ -181,7 +181,8 @@ impl Layout {
         Ok(())
     }
 
-    fn parse<'a>(&self, text: &'a str) -> Result<Record<'a>, String> {
+    /// The same of a record's text in UTF-8.
+    pub(crate) fn parse<'a>(&self, text: &'a str) -> Result<Record<'a>, String> {
         let mut record = match self.format.get() {
             Some(Format::Lines) => lines::record(text),
             Some(format @ (Format::Csv | Format::Tsv)) => match self.columns.get() {

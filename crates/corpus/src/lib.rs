@@ -39,12 +39,13 @@ mod origin;
 mod pack;
 mod record;
 mod sample;
+mod spare;
 mod statement;
 mod texts;
 mod unpack;
 mod utf16;
 
-pub use block::{Block, Line, grouped};
+pub use block::{Block, Checked, Line, grouped};
 pub use columnar::{TableMaker, TableWriter};
 pub use encoding::Encoding;
 pub use error::{CorpusError, NoColumn};

@@ -3,6 +3,7 @@
 use crate::cut::{Cut, Piece};
 use crate::record::{Rank, Record};
 use std::io;
+use std::ops::Range;
 
 /// Finds lines. A carriage return before the newline belongs to the line: JSON ignores it, and it is written back as it came.
 pub(crate) struct Cutter {
@@ -14,6 +15,13 @@ pub(crate) struct Cutter {
 impl Cutter {
     pub(crate) fn new(blank: bool) -> Self {
         Self { blank, before: 0 }
+    }
+
+    /// The next line.
+    fn piece(&mut self, bytes: &[u8], range: Range<usize>, next: usize) -> Piece {
+        self.before += 1;
+        let is_record = self.blank || !is_blank(&bytes[range.clone()]);
+        Piece { number: is_record.then_some(self.before), range, next }
     }
 }
 
@@ -30,9 +38,24 @@ impl Cut for Cutter {
             None if ended && start < bytes.len() => (bytes.len(), bytes.len()),
             None => return Ok(None),
         };
-        self.before += 1;
-        let is_record = self.blank || !is_blank(&bytes[start..end]);
-        Ok(Some(Piece { number: is_record.then_some(self.before), range: start..end, next }))
+        Ok(Some(self.piece(bytes, start..end, next)))
+    }
+
+    /// A vector of bytes that has several line ends is looked at once.
+    fn each(
+        &mut self,
+        bytes: &[u8],
+        mut start: usize,
+        seen: usize,
+        ended: bool,
+        found: &mut dyn FnMut(Piece) -> io::Result<()>,
+    ) -> io::Result<()> {
+        for at in memchr::memchr_iter(b'\n', &bytes[seen..]) {
+            let end = seen + at;
+            found(self.piece(bytes, start..end, end + 1))?;
+            start = end + 1;
+        }
+        self.next(bytes, start, bytes.len(), ended)?.map_or(Ok(()), found)
     }
 }
 

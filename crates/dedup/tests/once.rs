@@ -324,6 +324,30 @@ fn of_long_near_copies_in_a_file_only_the_original_is_cut_again() {
     }
 }
 
+/// Two thirds of each are the same, so that all are candidates. Sets are made of the first alone, which others will be compared with: bitmaps
+/// of the features exclude the rest before.
+#[test]
+fn long_candidates_of_a_file_that_are_unlike_each_other_are_cut_again_once_and_no_more() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("in.jsonl");
+    let common = text(99, 400);
+    let lines = (0..30).map(|number| format!("{{\"text\":\"{common}{}\"}}\n", text(number, 200)));
+    std::fs::write(&path, lines.collect::<String>()).unwrap();
+    for cluster in [Cluster::Representative, Cluster::Components] {
+        let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
+        (options.dedup.cluster, options.dedup.threads) = (cluster, 1);
+        let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
+        Work::done();
+        let summary =
+            dedup_files(&inputs, &outputs, &options, &|_| {}, &AtomicBool::new(false)).unwrap();
+        assert_eq!(summary.duplicates, 0);
+        let Work { cut, cut_long, .. } = Work::done();
+        assert_eq!(cut, 30 + 30, "{cluster:?}");
+        assert!(cut_long <= 1, "{cluster:?}: {cut_long}");
+    }
+}
+
 /// Those of a stream are decided as they come, those of a file when all have come: of these, what is compared is cut again.
 #[test]
 fn a_record_is_gone_over_once_and_one_of_a_file_once_more_when_it_is_compared() {

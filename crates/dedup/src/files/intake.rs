@@ -9,7 +9,7 @@ use crate::read::{self, Block, Fields, Form, Input, Line, Opened, agree, uses_al
 use crate::report::{Progress, Rejected, Stage, Summary};
 use crate::write::Rejects;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use simhash_corpus::CorpusError;
+use simhash_corpus::{Checked, CorpusError};
 use simhash_sketch::{Prepared, Scratch};
 use simhash_store::Room;
 use std::borrow::Cow;
@@ -158,7 +158,7 @@ impl<'a> Intake<'a> {
     ) -> Result<Vec<Slot<'b, P>>, DedupError> {
         let mut slots: Vec<Slot<'b, P>> =
             block.lines.iter().map(|line| Slot { line, parsed: Err(String::new()) }).collect();
-        let new = Scratch::default;
+        let (new, block) = (Scratch::default, block.checked());
         parallel::for_each(&mut slots, self.threads, self.cancel, new, |scratch, slot| {
             slot.parsed = parse_line(block, slot.line, &prepare, scratch);
             Ok(())
@@ -257,7 +257,7 @@ impl Reading<'_> {
 
 /// Parses a line of a block and prepares its text; or why it is no record.
 pub(super) fn parse_line<'b, P>(
-    block: &'b Block,
+    block: Checked<'b>,
     line: &Line,
     prepare: &impl Fn(&str, &mut Scratch) -> P,
     scratch: &mut Scratch,
@@ -265,7 +265,7 @@ pub(super) fn parse_line<'b, P>(
     if let Some(reason) = &line.fault {
         return Err(reason.to_string());
     }
-    let record = block.layout.record(block.bytes_of(line))?;
+    let record = block.record(line)?;
     let prepared = prepare(&record.text, scratch);
     Ok(Parsed { text: record.text, id: record.id, key: record.key.into(), prepared })
 }

@@ -199,9 +199,10 @@ impl Sketching<'_, '_> {
                 let prepare = |text: &str, scratch: &mut Scratch| comparer.outline(text, scratch);
                 let mut lines = Vec::with_capacity(block.lines.len());
                 let mut ids = Vec::new();
+                let checked = block.checked();
                 for line in &block.lines {
                     parallel::check(cancel)?;
-                    let parsed = parse_line(&block, line, &prepare, &mut scratch);
+                    let parsed = parse_line(checked, line, &prepare, &mut scratch);
                     lines.push(parsed.map(|Parsed { text, id, key, prepared }| {
                         let own = side.zip(id.as_ref());
                         ids.extend(
