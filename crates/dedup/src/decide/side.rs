@@ -101,6 +101,11 @@ impl Comparer {
             return evidence.bitmap().cloned();
         }
         let made = || {
+            // Made when it was compared before.
+            let known = side.number.and_then(|number| self.bitmap(number));
+            if known.is_some() {
+                return known;
+            }
             let mut features = side.features.lock();
             let bitmap = bitmap_of(features.get_or_insert_with(|| verifier.cut(&side.text)));
             if let Some((number, bitmap)) = side.number.zip(bitmap.as_ref()) {
