@@ -15,8 +15,29 @@ fn lines(max_record: usize) -> Form {
     Form { max_record, ..Form::json_lines() }
 }
 
+/// Gives a few bytes at a time, and is interrupted between.
+struct Pieces<'b>(&'b [u8], usize);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.1 += 1;
+        if self.1.is_multiple_of(3) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        let most = (self.1 % 5 + 1).min(to.len());
+        self.0.read(&mut to[..most])
+    }
+}
+
 fn read_all(bytes: &[u8], form: &Form, block_bytes: usize) -> Vec<(u64, u64, Vec<u8>)> {
-    let mut reader = reader(bytes, form, block_bytes);
+    let all = all_of(reader(bytes, form, block_bytes));
+    let layout = Arc::new(Layout::new(Path::new("in"), &Fields::default(), form));
+    let pieces = Reader::with_blocks(0, layout, Box::new(Pieces(bytes, 0)), block_bytes);
+    assert_eq!(all_of(pieces), all);
+    all
+}
+
+fn all_of(mut reader: Reader<'_>) -> Vec<(u64, u64, Vec<u8>)> {
     let mut lines = Vec::new();
     while let Some(block) = reader.next_block().unwrap() {
         assert_eq!(block.length, block.bytes.len() as u64);
@@ -281,11 +302,15 @@ proptest! {
             0..30,
         ),
         block_bytes in 3..200_usize,
-        encoding in prop::sample::select(vec!["utf-8", "gb18030"]),
+        encoding in prop::sample::select(vec![None, Some("utf-8"), Some("gb18030"), Some("utf-16le")]),
+        format in prop::sample::select(vec![None, Some(Format::JsonLines), Some(Format::Lines), Some(Format::JsonArray)]),
+        is_marked in any::<bool>(),
     ) {
-        let form = Form { encoding: Encoding::named(encoding), ..Form::json_lines() };
-        let mut reader = reader(&lines.join(&b'\n'), &form, block_bytes);
-        while let Some(block) = reader.next_block().unwrap() {
+        let form = Form { encoding: encoding.and_then(Encoding::named), format, ..Form::default() };
+        let mark = if is_marked { BOM } else { &[] };
+        let bytes = [mark, &lines.join(&b'\n')].concat();
+        let mut reader = reader(&bytes, &form, block_bytes);
+        while let Ok(Some(block)) = reader.next_block() {
             let checked = block.checked();
             for line in &block.lines {
                 prop_assert_eq!(checked.record(line), block.layout.record(block.bytes_of(line)));

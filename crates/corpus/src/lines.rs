@@ -41,7 +41,7 @@ impl Cut for Cutter {
         Ok(Some(self.piece(bytes, start..end, next)))
     }
 
-    /// A vector of bytes that has several line ends is looked at once.
+    /// One search for all line ends: a SIMD vector of bytes that has several of them is loaded once.
     fn each(
         &mut self,
         bytes: &[u8],

@@ -28,12 +28,14 @@ impl Spare {
             return vec![0; length];
         };
         if bytes.len() < length {
+            // No more than that, or it would be too much for a block.
+            bytes.reserve_exact(length - bytes.len());
             bytes.resize(length, 0);
         }
         bytes
     }
 
-    /// Keeps what was taken, unless it has grown for a record to more than twice what a block is.
+    /// Keeps what was taken, if it is no longer than two blocks: it may have grown for a long record.
     pub(crate) fn give_back(&self, bytes: Vec<u8>) {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() < KEPT && (self.length..=2 * self.length).contains(&bytes.capacity()) {
@@ -52,10 +54,14 @@ mod tests {
         let (first, long) = (spare.take(10), spare.take(300));
         assert_eq!((first.len(), long.len()), (110, 400));
         let at = first.as_ptr();
-        [first, long].map(|bytes| spare.give_back(bytes));
+        spare.give_back(first);
+        spare.give_back(long);
         let again = spare.take(0);
         assert_eq!((again.as_ptr(), again.len()), (at, 110));
         spare.give_back(again);
+        let grown = spare.take(20);
+        assert_eq!((grown.len(), grown.capacity()), (120, 120));
+        spare.give_back(grown);
         assert_eq!(spare.take(150).len(), 250);
         (0..2 * KEPT).for_each(|_| spare.give_back(Vec::with_capacity(100)));
         assert_eq!(spare.all.lock().unwrap().len(), KEPT);

@@ -334,16 +334,19 @@ fn long_candidates_of_a_file_that_are_unlike_each_other_are_cut_again_once_and_n
     let common = text(99, 400);
     let lines = (0..30).map(|number| format!("{{\"text\":\"{common}{}\"}}\n", text(number, 200)));
     std::fs::write(&path, lines.collect::<String>()).unwrap();
-    for cluster in [Cluster::Representative, Cluster::Components] {
+    let clusters = [Cluster::Representative, Cluster::Components];
+    let weightings = [Weighting::Count, Weighting::Binary];
+    for (cluster, weighting) in clusters.into_iter().flat_map(|one| weightings.map(|w| (one, w))) {
         let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
         (options.dedup.cluster, options.dedup.threads) = (cluster, 1);
+        options.dedup.fingerprinter.extract.weighting = Some(weighting);
         let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
         Work::done();
         let summary =
             dedup_files(&inputs, &outputs, &options, &|_| {}, &AtomicBool::new(false)).unwrap();
         assert_eq!(summary.duplicates, 0);
         let Work { cut, cut_long, .. } = Work::done();
-        assert_eq!(cut, 30 + 30, "{cluster:?}");
+        assert_eq!(cut, 30 + 30, "{cluster:?} {weighting:?}");
         assert!(cut_long <= 1, "{cluster:?}: {cut_long}");
     }
 }

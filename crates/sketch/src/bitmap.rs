@@ -4,7 +4,7 @@
 /// Words of the shortest bitmap and of the longest.
 const WORDS: [usize; 2] = [8, 1 << 10];
 
-/// A bit for each member of a set, by its hash, and how many members there are.
+/// A bit for each member of a set, by its hash, and between which numbers that of the members is.
 ///
 /// As an [`Outline`](crate::Outline) bounds the similarity of short texts, so does this that of long ones, exactly: two sets differ in at
 /// least as many members as their bitmaps differ in bits (Sandes, Teodoro, Melo, "Bitmap filter", Future Generation Computer
@@ -37,6 +37,11 @@ impl Bitmap {
         Self { words, least, most: hashes.len() as u64 }
     }
 
+    /// Whether it was made of distinct members, which excludes more.
+    pub fn is_exact(&self) -> bool {
+        self.least == self.most
+    }
+
     /// Its size in numbers of 8 bytes.
     #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
     pub fn len(&self) -> usize {
@@ -65,7 +70,7 @@ impl Bitmap {
         if both == 0 {
             return 1.0;
         }
-        // Common are half of what is left without the members that differ.
+        // Common are half of what is left without the members that differ. Where there are fewer members than counted, less is common.
         let by_bits = both.saturating_sub(differ) as f64 / (both + differ) as f64;
         // No more are common than the smaller one has, and together they have what the larger one has, or more.
         let (small, large) = (self.most.min(other.most), self.least.max(other.least));

@@ -32,9 +32,10 @@ pub(crate) struct Difference {
 }
 
 /// The differences of two texts, in order; what lies between two of them is equal. The last one goes to the ends of both, and
-/// has [`APART`] characters of each, or all of it. `None`: they differ in too much.
+/// has [`APART`] characters of each, or all of it. `None`: they differ in too much, or begin unlike each other and have none of some parts in
+/// common.
 ///
-/// Cost: one pass over the bytes, and at most [`LOOKS`] comparisons of words for each of them.
+/// Cost: one pass over the bytes, [`PARTS`] more over the other text at most, and at most [`LOOKS`] comparisons of words for each of them.
 pub(crate) fn differences(own: &str, other: &str) -> Option<Vec<Difference>> {
     let (a, b) = (own.as_bytes(), other.as_bytes());
     let ends = (tail(own), tail(other));

@@ -56,7 +56,7 @@ impl Reference {
             return None;
         }
         let mut all = differences(&self.text, other)?;
-        // Texts that end alike have the same features there, and so they have at the end itself.
+        // Texts that end alike have the same features there, the one that reaches to the end too: what ends alike is longer than any feature.
         all.pop_if(|last| self.text[last.own.clone()] == other[last.other.clone()]);
         let by = by.extractor();
         let spans = |of: fn(&Difference) -> &Range<usize>| all.iter().map(of).cloned();
@@ -179,7 +179,9 @@ mod tests {
             let [own, theirs] = [&text, &other].map(|text| Shingles::of_normalized(&by, text, None));
             prop_assert_eq!(&sets, &own);
             prop_assert_eq!(reference.is_some(), text.len() >= Reference::LEAST);
+            let can_tell = Reference::can_tell(&by, &text, &other);
             let found = reference.and_then(|reference| reference.jaccard(&sets, &other, &by));
+            prop_assert_eq!(can_tell, found.is_some());
             if let Some(found) = found {
                 let expected = own.similarity(&theirs, |a, b| Some(jaccard(a, b))).unwrap();
                 prop_assert_eq!(found.to_bits(), expected.to_bits());

@@ -71,6 +71,12 @@ impl Shingles {
         Some(similarity.min(ALMOST_ONE))
     }
 
+    /// Gives memory back that holds none of them, for those that are kept.
+    pub fn shrink(&mut self) {
+        self.features.shrink_to_fit();
+        self.long.shrink_to_fit();
+    }
+
     /// Hashes held.
     #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
     pub fn len(&self) -> usize {

@@ -64,7 +64,7 @@ fn by_first_bits(hashes: &[u64]) -> Vec<u64> {
     sorted
 }
 
-/// Sorts what is nearly sorted; `false` where it takes more moves than these, and is left to others.
+/// Sorts what is nearly sorted; `false` where it takes more moves than these, and is still unsorted.
 fn insert(hashes: &mut [u64], mut moves: usize) -> bool {
     for at in 1..hashes.len() {
         let hash = hashes[at];
@@ -115,7 +115,7 @@ mod tests {
     }
 
     /// Those of articles are nearly in order when they lie by their first bits, however often they repeat; those that share these are not,
-    /// and cost no more than the moves before somebody else sorts them.
+    /// and cost no more than the moves before they are sorted by comparing them.
     #[test]
     fn hashes_with_equal_first_bits_are_left_to_comparisons() {
         let sorts = |hashes: &[u64]| {

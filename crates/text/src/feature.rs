@@ -83,9 +83,13 @@ impl Features {
         }
     }
 
-    /// The hashes as they are, those of counted ones as often as they occur; `None` of weighted ones.
-    pub fn counted(&self) -> Option<&[u64]> {
-        if let Self::Counted(hashes) = self { Some(hashes) } else { None }
+    /// How many there are, counted ones as often as they occur.
+    #[expect(clippy::len_without_is_empty, reason = "a size, not a collection")]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Counted(hashes) => hashes.len(),
+            Self::Weighted(features) => features.len(),
+        }
     }
 
     /// The distinct hashes, ascending: the set that Jaccard similarity compares.

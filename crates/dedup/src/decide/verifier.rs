@@ -96,6 +96,11 @@ const BESIDE: usize = 16;
 pub(crate) trait Cached: Clone {
     /// Its size in numbers of 8 bytes.
     fn numbers(&self) -> usize;
+
+    /// Whether it says more than another one of the same text, and takes no more memory.
+    fn replaces(&self, _: &Self) -> bool {
+        false
+    }
 }
 
 impl Cached for Arc<Evidence> {
@@ -107,6 +112,10 @@ impl Cached for Arc<Evidence> {
 impl Cached for Arc<Bitmap> {
     fn numbers(&self) -> usize {
         self.len()
+    }
+
+    fn replaces(&self, other: &Self) -> bool {
+        self.is_exact() && !other.is_exact() && self.len() <= other.len()
     }
 }
 
@@ -167,7 +176,12 @@ impl<V: Cached> Cache<V> {
             return;
         }
         let mut shard = self.shards[number as usize % SHARDS].lock();
-        if shard.known.contains_key(&number) {
+        if let Some(held) = shard.known.get_mut(&number) {
+            if value.replaces(&held.value) {
+                let before = std::mem::replace(&mut held.value, value);
+                let less = before.numbers() - held.value.numbers();
+                shard.size -= less;
+            }
             return;
         }
         while shard.size + size(&value) > self.most {
@@ -213,6 +227,20 @@ mod tests {
             })
             .sum();
         assert!(held <= CAPACITY && held > CAPACITY / 2, "{held}");
+    }
+
+    #[test]
+    fn a_bitmap_that_excludes_more_takes_the_place_of_one_that_excludes_less() {
+        let cache = Cache::of(CAPACITY, BESIDE);
+        let size = || cache.shards[1].lock().size;
+        let set: Vec<u64> = (0..600u64).map(|n| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
+        let [weak, exact] = [Bitmap::of_any(&set.repeat(4)), Bitmap::of(&set)].map(Arc::new);
+        cache.put(1, Arc::clone(&weak));
+        assert_eq!((cache.get(1), size()), (Some(Arc::clone(&weak)), weak.len() + BESIDE));
+        cache.put(1, Arc::clone(&exact));
+        assert_eq!((cache.get(1), size()), (Some(Arc::clone(&exact)), exact.len() + BESIDE));
+        cache.put(1, weak);
+        assert_eq!(cache.get(1), Some(exact));
     }
 
     /// Fewer than there is room for, each asked for now and then, while many others pass.

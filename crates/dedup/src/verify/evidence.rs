@@ -35,8 +35,16 @@ const LARGE: usize = 128;
 
 /// The bitmap of a text with these features, of which no set is made yet, where it is so large that this costs more than a look at that.
 pub(crate) fn bitmap_of(features: &Features) -> Option<Arc<Bitmap>> {
-    let hashes = features.counted().filter(|hashes| hashes.len() >= LARGE)?;
-    Some(Arc::new(Bitmap::of_any(hashes)))
+    if features.len() < LARGE {
+        return None;
+    }
+    Some(Arc::new(match features {
+        Features::Counted(hashes) => Bitmap::of_any(hashes),
+        Features::Weighted(features) => {
+            let hashes: Vec<u64> = features.iter().map(|feature| feature.hash).collect();
+            Bitmap::of(&hashes)
+        }
+    }))
 }
 
 /// What a measure compares.
@@ -73,11 +81,13 @@ impl Evidence {
     ) -> Self {
         match measure {
             Measure::Auto | Measure::Jaccard => {
-                let (shingles, reference) = Reference::with_sets(by, text, features);
+                let (mut shingles, reference) = Reference::with_sets(by, text, features);
+                shingles.shrink();
                 Self::Sets(Box::new(Sets { shingles, bitmap: None, reference }))
             }
             Measure::Containment => {
-                let shingles = Shingles::of_normalized(by, text, features);
+                let mut shingles = Shingles::of_normalized(by, text, features);
+                shingles.shrink();
                 Self::Sets(Box::new(Sets { shingles, bitmap: None, reference: None }))
             }
             Measure::Edit => Self::Text(text.into()),

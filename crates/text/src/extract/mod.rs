@@ -216,7 +216,9 @@ impl Extractor {
             self.keywords(text, None, &mut scratch);
             out.extend(scratch.features.iter().map(|feature| feature.hash));
         } else {
-            out.reserve(text.len() / IDEOGRAPH_BYTES);
+            if matches!(self.plan.unit, Unit::Auto | Unit::Chars) {
+                out.reserve(text.len() / IDEOGRAPH_BYTES);
+            }
             self.for_each_hash(text, &mut WordScratch::default(), |hash| out.push(hash));
         }
     }
@@ -235,8 +237,8 @@ impl Extractor {
     }
 
     /// Appends the hashes of the features, where these are [local](Self::is_local), that are not within one of the parts of the text
-    /// between `spans`, as often as they occur. Spans come in order; the last goes to the end of the text, and from its start to there are
-    /// [`APART`] characters or more.
+    /// between `spans`, as often as they occur. Spans come in order; behind the last one, or from its start to the end of the text where it goes
+    /// on to there, are [`APART`] characters or more.
     pub fn shingles_touching(
         &self,
         text: &str,
