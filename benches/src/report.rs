@@ -5,6 +5,7 @@ use serde::Serialize;
 use std::time::Instant;
 
 /// Options of a run.
+#[derive(Clone)]
 pub(crate) struct Settings {
     /// Number of items (fingerprints, documents); each bench has its own default.
     pub(crate) size: Option<usize>,
