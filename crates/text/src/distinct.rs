@@ -101,6 +101,12 @@ mod tests {
                 .collect();
             let mut sorted = hashes.clone();
             sorted.sort_unstable();
+            if SOME.contains(&hashes.len()) {
+                let mut placed = by_first_bits(&hashes);
+                if insert(&mut placed, MOVES * hashes.len()) {
+                    prop_assert_eq!(&placed, &sorted);
+                }
+            }
             let (mut set, mut several) = (hashes.clone(), vec![(1, 1)]);
             distinct(&mut set, &mut several);
             let runs = sorted.chunk_by(|a, b| a == b).filter(|run| run.len() > 1);
