@@ -264,7 +264,7 @@ const listed = (misses) =>
 
 const whole = (value) => value.toLocaleString('en-US');
 
-/** Rows beside a rival or a limit that the front pages put into words: one that is won, and some that are lost. */
+/** Rows beside a rival or a limit that the front pages put into words: some that are won, and some that are lost. */
 const BESIDE = [
   {
     row: ['cut', 'cut, HMM', '@node-rs/jieba cut, HMM'],
