@@ -15,6 +15,7 @@ use simhash_dedup::{
 use simhash_index::{AddOptions, OnDuplicate, PlanChoice};
 use simhash_sketch::{FingerprinterOptions, Scratch, Unit, Weighting};
 use simhash_text::counters::{BAND_KEYS, CUT, CUT_LONG, CUT_SENTENCES, NORMALIZED};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard};
 
@@ -296,6 +297,17 @@ fn components_go_over_a_text_once_and_once_more_to_report_it() {
     }
 }
 
+/// Of one thread that reads a file and writes nothing.
+fn of_a_dry_run(path: &Path, dedup: DedupOptions) -> (u64, Work) {
+    let dedup = DedupOptions { threads: 1, ..dedup };
+    let options = FileOptions { dedup, dry_run: true, ..FileOptions::default() };
+    let (inputs, outputs) = ([Input::File(path.to_owned())], Outputs::default());
+    let cancel = AtomicBool::new(false);
+    Work::done();
+    let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
+    (summary.duplicates, Work::done())
+}
+
 /// The other one tells what they are made of, where they differ in a few passages.
 #[test]
 fn of_long_near_copies_in_a_file_only_the_original_is_cut_again() {
@@ -310,15 +322,9 @@ fn of_long_near_copies_in_a_file_only_the_original_is_cut_again() {
     std::fs::write(&path, lines.collect::<String>()).unwrap();
     for method in &METHODS[..2] {
         for cluster in [Cluster::Representative, Cluster::Components] {
-            let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
-            (options.dedup.method, options.dedup.cluster) = (*method, cluster);
-            options.dedup.threads = 1;
-            let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
-            let cancel = AtomicBool::new(false);
-            Work::done();
-            let summary = dedup_files(&inputs, &outputs, &options, &|_| {}, &cancel).unwrap();
-            assert_eq!(summary.duplicates, 30);
-            let Work { cut, cut_long, .. } = Work::done();
+            let options = DedupOptions { method: *method, cluster, ..DedupOptions::default() };
+            let (found, Work { cut, cut_long, .. }) = of_a_dry_run(&path, options);
+            assert_eq!(found, 30);
             assert_eq!((cut, cut_long), (31 + 1, 1), "{method:?} {cluster:?}");
         }
     }
@@ -337,15 +343,10 @@ fn long_candidates_of_a_file_that_are_unlike_each_other_are_cut_again_once_and_n
     let clusters = [Cluster::Representative, Cluster::Components];
     let weightings = [Weighting::Count, Weighting::Binary];
     for (cluster, weighting) in clusters.into_iter().flat_map(|one| weightings.map(|w| (one, w))) {
-        let mut options = FileOptions { dry_run: true, ..FileOptions::default() };
-        (options.dedup.cluster, options.dedup.threads) = (cluster, 1);
-        options.dedup.fingerprinter.extract.weighting = Some(weighting);
-        let (inputs, outputs) = ([Input::File(path.clone())], Outputs::default());
-        Work::done();
-        let summary =
-            dedup_files(&inputs, &outputs, &options, &|_| {}, &AtomicBool::new(false)).unwrap();
-        assert_eq!(summary.duplicates, 0);
-        let Work { cut, cut_long, .. } = Work::done();
+        let mut options = DedupOptions { cluster, ..DedupOptions::default() };
+        options.fingerprinter.extract.weighting = Some(weighting);
+        let (found, Work { cut, cut_long, .. }) = of_a_dry_run(&path, options);
+        assert_eq!(found, 0);
         assert_eq!(cut, 30 + 30, "{cluster:?} {weighting:?}");
         assert!(cut_long <= 1, "{cluster:?}: {cut_long}");
     }
